@@ -235,6 +235,12 @@ function signedOut(): Failure {
     location.reload();
     return new Failure(message, { code: 'unauthenticated' });
   }
+  // in a frame, a browser keeps the session apart from that of other tabs
+  if (window.top !== window) {
+    const text = `${message} Copy what you still need from here, then reload the whole page.`;
+    tell('session', { text });
+    return new Failure(text, { code: 'unauthenticated' });
+  }
   // what was typed or read, or a secret that is shown, must not be lost
   const text = `${message} Sign in again in another tab, then go on here: nothing is lost.`;
   const link = { href: '/settings/sign-in', text: 'Sign in' };

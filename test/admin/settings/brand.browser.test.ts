@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expectAccessible, inBrowser, press, turn, useBrowser, VIEWS } from '../../support/browser';
+import { expectAccessible, inBrowser, press, says, turn, useBrowser, VIEWS } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
 import { late } from '../../support/gateway';
 import { startBehindTls } from '../../support/pathProxy';
@@ -95,6 +95,23 @@ inBrowser('under another name', () => {
     // the session belongs to the product's site: the same page by itself has none
     await page.goto(`${gateway.url}/settings/keys`);
     await page.waitForURL('**/settings/sign-in');
+  });
+
+  test('a session that ends in a frame is not said to go on after signing in in another tab', async () => {
+    product.state.frame = await linkTo();
+    const tolerates = /Blocked autofocusing|Failed to load resource/;
+    const page = await open(origins(), { ignoreHTTPSErrors: true, tolerates });
+    await page.goto(product.listed);
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('button', { name: 'Continue' }).click();
+    await frame.getByRole('link', { name: 'API keys' }).first().click();
+    await frame.getByRole('button', { name: 'New key' }).click();
+    const dialog = frame.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('web shop');
+    await dialog.getByRole('radio', { name: 'Read only' }).check();
+    await gateway.control.sessions.endAll({ organisationId: organisation.id }, { who: 'cli:test', from: 'here' });
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await says(dialog, 'You have been signed out. Copy what you still need from here, then reload the whole page.');
   });
 
   test('pages have the name in their titles and documents, and are accessible in its colours', async () => {
