@@ -86,25 +86,6 @@ describe('an answer has at most 40 kB', () => {
     expect(new Set(seen).size).toBe(60);
   });
 
-  test('a page of what comes after now is read again from where it began', async () => {
-    const changed = (name: string) =>
-      Array.from({ length: 100 }, (_, at) => {
-        const [part, address] = [`${name} ${String(at)}`, { line1: name, city: name, postcode: '1', country: 'DE' }];
-        const addresses = { billing_address: address, delivery_address: address };
-        return { external_ref: `C-${String(at)}`, name: part, phone: part, vat_number: part, ...addresses };
-      });
-    await caller.post('/customers/bulk', { customers: changed('Before') });
-    const waiting = use('events', { after: 'now', wait: 20, limit: 100, types: ['customer.updated'] });
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await caller.post('/customers/bulk', { customers: changed('After') });
-    const answer = await waiting;
-    expect(blocksIn(answer).at(-1)).toMatch(/too long: these are at most \d+ rows/);
-    const page = valueIn(answer);
-    expect([page.data.length > 50, page.has_more]).toEqual([true, true]);
-    const rest = valueIn(await use('events', { after: page.next_cursor, limit: 100, types: ['customer.updated'] }));
-    expect(page.data.length + (rest.data.length as number)).toBe(100);
-  });
-
   test('reading again is charged, and happens three times at most, even if the first row is most of a page of over 1 MiB', async () => {
     const other = await makeOrganisation(gateway);
     const reader = await callerOf(gateway, other);

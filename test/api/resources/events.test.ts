@@ -14,7 +14,7 @@ import { eventRow, eventScene, type EventScene, SECOND } from '../../support/fix
 import { commandsOf, startWatchedGateway } from '../../support/commands';
 import { callerOf, makeKey, makeOrganisation } from '../../support/factories';
 import { driver, metric, served, startGateway } from '../../support/gateway';
-import { argumentsOf, FACES, type Face, operations, REST } from '../../support/operations';
+import { argumentsOf, FACES, type Face, operations, MCP, REST } from '../../support/operations';
 import { IDS } from '../../support/fixtures/contract';
 
 /* The feed of events, which are written here as another gateway's tail would (real ones: test/operations/events.slow.test.ts). */
@@ -233,6 +233,20 @@ describe('a long-polling request', () => {
       expect(performance.now() - started).toBeLessThan(19_000);
     },
   );
+
+  test('over MCP gets the first of many events after now, of which one answer has only some', async () => {
+    const { caller, rows, organisation } = await newScene();
+    await rows.insertOne(eventRow(0));
+    const answer = ask(caller, MCP, { after: 'now', wait: 20, limit: 100 });
+    await waiting(1);
+    const changes = Array.from({ length: 20 }, (_, at) => `a_member_of_many_${String(at)}`);
+    const burst = Array.from({ length: 100 }, (_, at) => ({ ...eventRow(at + 1), changes }));
+    await rows.insertMany(burst);
+    const page = await answer;
+    const expected = burst.map(({ _id }) => eventId(organisation.id, _id));
+    expect(page.data.length).toBeLessThan(100);
+    expect([page.has_more, ids(page)]).toEqual([true, expected.slice(0, page.data.length as number)]);
+  });
 
   test('gets an empty page after its wait, and costs one point', async () => {
     const { caller } = await newScene();
