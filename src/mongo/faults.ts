@@ -33,6 +33,7 @@ const UNAVAILABLE: readonly string[] = [
 const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable
   7, // HostNotFound
+  43, // CursorNotFound, also after an election in the middle of a list
   OUT_OF_TIME, // MaxTimeMSExpired
   64, // WriteConcernTimeout
   89, // NetworkTimeout
@@ -41,6 +42,8 @@ const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
   134, // ReadConcernMajorityNotAvailableYet
   189, // PrimarySteppedDown
   DROP_PENDING, // DatabaseDropPending
+  234, // RetryChangeStream
+  237, // CursorKilled
   262, // ExceededTimeLimit
   9001, // SocketException
   319, // MovePrimaryInProgress

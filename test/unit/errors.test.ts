@@ -65,6 +65,8 @@ describe('a database failure', () => {
     ['a server interrupted in a transaction', serverError(11600, ['TransientTransactionError'])],
     ['a primary that stepped down', serverError(189)],
     ['no primary', serverError(10107)],
+    ['a cursor that a new primary does not have', serverError(43)],
+    ['a cursor that was killed', serverError(237)],
     ['no disk space', serverError(14031)],
     ['an overloaded server', serverError(462, ['SystemOverloadedError'])],
     ['a storage engine failure', serverError(1, [], 'WiredTiger error: WT_PANIC: WiredTiger library panic')],
