@@ -1,6 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { HOUR, retryAfterOf } from '../units';
 import { type AddressPolicy, dnsNames, checkedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
 import { causeOf, failureText, type SystemError } from './failures';
@@ -58,8 +59,8 @@ const MAX_ANSWER = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Maximum number of 1xx answers: without a bound, reading them keeps a core busy for as long as an attempt lasts. */
 const MAX_INTERIM = 10;
-/** Maximum connections of each protocol, idle ones of each host, and how long an idle one is kept, in milliseconds. */
-const MAX_SOCKETS = 128;
+/** Maximum idle connections of each protocol, of them for each host, and how long one is kept, in milliseconds. */
+const MAX_IDLE = 128;
 const MAX_FREE = 64;
 const FREE_FOR = 5000;
 /** Codes of errors when reading from or writing to a connection that the other side has closed. */
@@ -78,10 +79,10 @@ export function createPoster({
   within = ANSWER_WITHIN,
   bodyWithin = BODY_WITHIN,
 }: PosterOptions) {
-  const most = { maxTotalSockets: MAX_SOCKETS, maxFreeSockets: MAX_FREE } as const;
-  const agentOptions = { keepAlive: true, timeout: FREE_FOR, ...most } as const;
+  const agentOptions = { keepAlive: true, timeout: FREE_FOR, maxFreeSockets: MAX_FREE } as const;
   // its own agents, so that it uses no proxy from the environment, and no connection of other requests
   const agents = { 'http:': new http.Agent(agentOptions), 'https:': new https.Agent(agentOptions) };
+  for (const agent of Object.values(agents)) boundIdle(agent);
 
   function request(url: URL, { headers, body }: Post, isAgain: boolean): ClientRequest {
     const protocol = url.protocol === 'https:' ? 'https:' : 'http:';
@@ -167,6 +168,12 @@ export function createPoster({
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };
+}
+
+/** Closes connections instead of keeping more than MAX_IDLE. Those in use are bounded by POSTS: with `maxTotalSockets` idle ones would count, too, and posts wait until they close. */
+function boundIdle(agent: http.Agent): void {
+  const keep: (socket: Duplex) => unknown = agent.keepSocketAlive.bind(agent);
+  agent.keepSocketAlive = (socket) => Object.values(agent.freeSockets).flat().length < MAX_IDLE && keep(socket);
 }
 
 /** The first bytes of an answer's body, as far as they arrive in time. */

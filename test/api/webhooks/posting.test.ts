@@ -3,6 +3,7 @@ import { type AddressInfo, createServer as createNetServer, type Socket } from '
 import { createAddressPolicy, type Resolve } from '../../../src/webhooks/addresses';
 import { createPoster, type Poster, type PosterOptions } from '../../../src/webhooks/post';
 import { late } from '../../support/late';
+import { eventually } from '../http/eventually';
 import { type Receiver, startReceiver } from '../../support/receiver';
 
 /* Single posts to hostile receivers. */
@@ -244,6 +245,29 @@ describe('an answer', () => {
       expect(outcome.error).toMatch(/not HTTP|closed|reset|hang up/);
     }
   });
+});
+
+test('connections that are kept to many other hosts make no post wait, and their number is bounded', async () => {
+  const resolve: Resolve = () => Promise.resolve(['127.0.0.1']);
+  const poster = posterOf(LOOPBACK, { resolve, within: 1500 });
+  const open = new Set<Socket>();
+  const server = createServer((_request, response) => void response.writeHead(204).end());
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const statuses: unknown[] = [];
+  for (let turn = 0; turn < 40; turn += 1) {
+    const hosts = Array.from({ length: 8 }, (_none, at) => `http://r${String(turn * 8 + at)}.example:${String(port)}/`);
+    for (const { status } of await Promise.all(hosts.map((url) => send(poster, url)))) statuses.push(status);
+  }
+  const isBounded = await eventually(() => open.size <= 128, 2000).catch(() => false);
+  poster.close();
+  await new Promise((closed) => server.close(closed));
+  expect(statuses).toEqual(Array<number>(320).fill(204));
+  expect(isBounded).toBe(true);
 });
 
 test('a refused connection is a failure that says so', async () => {
