@@ -16,6 +16,7 @@ import {
   type Resolve,
 } from '../webhooks/addresses';
 import { createDeliveries, isKept } from '../webhooks/deliveries';
+import { failingSince } from '../webhooks/health';
 import { oldSecretUntil } from '../webhooks/sending';
 import type { AdminContext } from './caller';
 import { customersOf } from './customerIds';
@@ -186,7 +187,7 @@ export function createWebhookOperations(options: WebhookOptions) {
           throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
         const data = openData();
         // since when its position may not have moved: since it fails, also if that disabled it later
-        const stopped = row.failing_since ?? row.disabled?.at ?? row.created_at;
+        const stopped = failingSince(row) ?? row.disabled?.at ?? row.created_at;
         if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(now) : stopped))) {
           const detail = 'events are kept for 30 days; choose a later time, or now';
           throw validationFailed([{ pointer: '/from', code: 'range', detail }]);

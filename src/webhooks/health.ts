@@ -22,7 +22,8 @@ export interface Lenience {
 
 /** Begins with what the row says; what comes of the attempts is in `progress`, to be stored. `now` is the database's time. With `lenience` an endpoint is never disabled. */
 export function createHealth(row: EndpointRow, now: () => number, lenience?: Lenience) {
-  let { state, failing_since, last_success_at, probes } = row;
+  let { state, last_success_at, probes } = row;
+  let failing_since = failingSince(row);
   const failed = new Set(row.failed);
   // for how many objects events are sent at once: cautious after a failure, then doubled by every success
   let width = failed.size > 0 ? 1 : 2;
@@ -71,6 +72,10 @@ export function createHealth(row: EndpointRow, now: () => number, lenience?: Len
     progress: (): Progress => ({ state, failed: [...failed], failing_since, probes, last_success_at }),
   };
 }
+
+/** Since when an endpoint has failed without a pause; null once nothing is parked: all that failed was given up, and nothing was sent since. */
+export const failingSince = ({ parked, failing_since }: EndpointRow): Date | null =>
+  parked > 0 ? failing_since : null;
 
 /** Maximum share of a wait that is added at random, so that events that failed together are not retried together. */
 const JITTER = 0.1;

@@ -225,6 +225,22 @@ test('enabling from more than 30 days ago is rejected', async () => {
   expect(await one.admin('enable_webhook', { webhook_id: id, from })).toMatchObject({ code: 'validation_failed' });
   await one.set({ state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } });
   expect(await one.admin('enable_webhook', { webhook_id: id })).toMatchObject({ code: 'validation_failed' });
+  // failures before a quiet month, all of them given up, are not where it stopped
+  const disabled = { reason: 'by_hand', at: new Date() } as const;
+  await one.set({ state: 'disabled', disabled, failing_since: new Date(Date.now() - 31 * DAY) });
+  expect(await one.admin('enable_webhook', { webhook_id: id })).toMatchObject({ state: 'enabled' });
+});
+
+test('failures that were given up do not disable an endpoint at the first failure after a quiet time', async () => {
+  const one = await scene();
+  await untilReleased(one);
+  await one.set({ failed: ['given up'], failing_since: new Date(Date.now() - 6 * DAY) });
+  one.receiver.answer = () => 503;
+  await one.write(1);
+  await eventually(async () => (await one.row()).parked === 1);
+  const { state, failing_since } = await one.row();
+  expect(state).toBe('enabled');
+  expect(failing_since!.getTime()).toBeGreaterThan(Date.now() - HOUR);
 });
 
 test('deliveries are listed in pages, newest event first, and by state', async () => {

@@ -166,7 +166,7 @@ test('an endpoint that failed until it was disabled cannot go on where it stoppe
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY);
   const disabled = { state: 'disabled', disabled: { reason: 'failures', at: daysAgo(26) } };
   const endpoints = gateway.databases.control.collection('webhook_endpoints');
-  await endpoints.updateOne({ _id: id }, { $set: { ...disabled, failing_since: daysAgo(31) } });
+  await endpoints.updateOne({ _id: id }, { $set: { ...disabled, failing_since: daysAgo(31), parked: 1 } });
   expect(await admin('enable_webhook', { webhook_id: id })).toMatchObject({
     errors: [{ pointer: '/from', code: 'range' }],
   });
