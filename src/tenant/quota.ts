@@ -69,6 +69,15 @@ interface Known {
   readonly most: number;
   readonly validUntil: number;
   readonly mayMeasureFrom: number;
+  /** Whether rows were deleted since it was measured, so that it refuses nothing. */
+  readonly isOutdated: boolean;
+}
+
+/** A measurement in progress. */
+interface Measurement {
+  done?: Promise<void>;
+  /** Whether rows were deleted since it began. */
+  isOutdated: boolean;
 }
 
 const sizeWithUploads = ({ bytes, uploaded }: Known): number => bytes + uploaded;
@@ -84,9 +93,9 @@ export interface QuotaOptions {
 
 export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOptions) {
   const cache = new LRUCache<string, Known>(KNOWN);
-  const measuring = new Map<string, Promise<void>>();
+  const measuring = new Map<string, Measurement>();
 
-  async function measure(database: mongo.Db, most: number): Promise<void> {
+  async function measure(database: mongo.Db, most: number, measurement: Measurement): Promise<void> {
     const name = database.databaseName;
     const begun = performance.now();
     const before = cache.get(name)?.uploaded ?? 0;
@@ -98,12 +107,13 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
     if (!measuring.delete(name)) return;
     const now = performance.now();
     const last = cache.get(name);
-    // if measuring fails, the last size counts, and one that was never known refuses nothing
+    // if measuring fails, the last size counts unless it is outdated, and one that was never known refuses nothing
     const bytes = measured ?? last?.bytes ?? 0;
     const uploaded = Math.max(0, (last?.uploaded ?? 0) - (measured === undefined ? 0 : before));
     const rest = (now - begun) * REST;
-    const validUntil = now + Math.max(VALID_FOR, rest);
-    cache.set(name, { bytes, uploaded, most, validUntil, mayMeasureFrom: now + rest });
+    const validUntil = measurement.isOutdated ? 0 : now + Math.max(VALID_FOR, rest);
+    const isOutdated = measurement.isOutdated || (measured === undefined && (last?.isOutdated ?? false));
+    cache.set(name, { bytes, uploaded, most, validUntil, mayMeasureFrom: now + rest, isOutdated });
   }
 
   return {
@@ -124,26 +134,29 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
       const isFull = last !== undefined && sizeWithUploads(last) >= most;
       // if uploads make it full, it is measured before the time, since one that was counted may have failed
       if (!last || last.validUntil < now || (isFull && last.uploaded > 0 && last.mayMeasureFrom <= now)) {
-        const measurement = measuring.get(name) ?? inBackground(() => measure(database, most));
+        const measurement = measuring.get(name) ?? { isOutdated: false };
         measuring.set(name, measurement);
-        // an outdated measurement alone must not refuse a write, and files wait for the first
-        if (isFull || (!last && upload > 0)) await measurement;
+        measurement.done ??= inBackground(() => measure(database, most, measurement));
+        // an old measurement alone must not refuse a write, and files wait for the first
+        if (isFull || (!last && upload > 0)) await measurement.done;
       }
       const known = cache.get(name);
       // its plan has changed
       if (known && known.most !== most) cache.set(name, { ...known, most });
       const bytes = known ? sizeWithUploads(known) : 0;
-      if (bytes < most) {
+      if (bytes < most || known?.isOutdated === true) {
         if (known && upload > 0) cache.set(name, { ...known, most, uploaded: known.uploaded + upload });
         return;
       }
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
-    /** Makes the size of an organisation invalid, so that its next write is not refused before it has been measured again. */
+    /** Makes the size of an organisation invalid, so that nothing is refused before it has been measured again. */
     outdate({ databaseName }: mongo.Db): void {
       const last = cache.get(databaseName);
-      if (last) cache.set(databaseName, { ...last, validUntil: 0 });
+      if (last) cache.set(databaseName, { ...last, validUntil: 0, isOutdated: true });
+      const measurement = measuring.get(databaseName);
+      if (measurement) measurement.isOutdated = true;
     },
     state(): QuotaState {
       const all = [...cache.values()].map((known) => ({ bytes: sizeWithUploads(known), most: known.most }));

@@ -98,6 +98,36 @@ test('an organisation that cannot be measured counts with its last size', async 
   ]);
 });
 
+test('a size from before rows were deleted refuses nothing, though it cannot be measured again', async () => {
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
+  const write = () => quota.admit(organisation, 'growth');
+  bytes = AT_MOST;
+  await write();
+  await wait(1);
+  await expect(write()).rejects.toThrow('1000 bytes');
+  quota.outdate(organisation);
+  read.mockRejectedValueOnce(new Error('away'));
+  // nor is it measured more often than otherwise
+  for (let time = 0; time < 3; time += 1) await write();
+  expect(read).toHaveBeenCalledTimes(2);
+  await wait(11_000);
+  await expect(write()).rejects.toThrow('1000 bytes');
+});
+
+test('a measurement that had begun before rows were deleted refuses nothing', async () => {
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
+  slow();
+  bytes = AT_MOST;
+  const first = quota.admit(organisation, 'growth', 1);
+  quota.outdate(organisation);
+  await wait(5000);
+  await expect(first).resolves.toBeUndefined();
+  // it is measured again, and that counts
+  const second = quota.admit(organisation, 'growth');
+  await Promise.all([expect(second).rejects.toThrow('1000 bytes'), wait(5000)]);
+  expect(read).toHaveBeenCalledTimes(2);
+});
+
 test('files count at once: a burst passes the limit by one at most, and one that was not stored refuses nothing', async () => {
   const quota = createQuota({ mostOf: () => most, read, onFailure });
   const FILE = 300;
