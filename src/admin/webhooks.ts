@@ -199,8 +199,8 @@ export function createWebhookOperations(options: WebhookOptions) {
         const { skipOpen, makeDue } = createDeliveries(data);
         // before its deliveries are changed: during a move they cannot be
         await data.requireOpen();
-        await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
-        return withLag(requireFound(await webhooks.enable(row._id, start, by)));
+        const changeDeliveries = () => (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
+        return withLag(requireFound(await webhooks.enable(row._id, start, by, changeDeliveries)));
       },
       disable_webhook: async ({ webhook_id }: WebhookId) =>
         withLag(requireFound(await webhooks.disable(webhook_id.toLowerCase(), 'by_hand', by))),

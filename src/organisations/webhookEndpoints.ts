@@ -115,7 +115,10 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
     id: string,
     by: Authority,
     work: (before: EndpointRow) => Change | undefined,
-    noteId?: NoteId,
+    {
+      noteId,
+      beforeCommit,
+    }: { readonly noteId?: NoteId | undefined; readonly beforeCommit?: () => Promise<void> } = {},
   ): Promise<EndpointRow | undefined> =>
     models.change(async (session, record) => {
       await noteId?.(session, id);
@@ -125,6 +128,7 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
       const { update, action, details } = changed;
       const after = await rows.findOneAndUpdate({ _id: id }, update, { session, returnDocument: 'after' });
       if (after) await record(by.actor, action, ownerOf(after), { endpoint: id, url: after.url, ...details });
+      await beforeCommit?.();
       return after ?? undefined;
     });
 
@@ -181,15 +185,19 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
           },
           action: 'webhook.rotated',
         }),
-        noteId,
+        { noteId },
       ),
-    /** Delivers again, from a position or from where the endpoint stopped. */
+    /**
+     * Delivers again, from a position or from where the endpoint stopped. `beforeCommit` changes its deliveries, in another database: once the
+     * change is known to be allowed, and before a gateway can work on the endpoint. It may run again after a conflict.
+     */
     enable: (
       id: string,
       from: { readonly position: string; readonly time: Date } | undefined,
       by: Authority,
-    ): Promise<EndpointRow | undefined> =>
-      change(id, by, (before) => {
+      beforeCommit: () => Promise<void>,
+    ): Promise<EndpointRow | undefined> => {
+      const work = (before: EndpointRow): Change => {
         const begun = {
           state: 'enabled',
           disabled: null,
@@ -200,7 +208,9 @@ export function createWebhookEndpoints(models: ControlModels, plans: Plans, now:
         const set = { ...begun, ...(from && { position: from.position, parked: 0 }) };
         const details = { from: from?.time ?? 'where it stopped' };
         return { update: { $set: set, $inc: { wakes: 1 } }, action: 'webhook.enabled', details };
-      }),
+      };
+      return change(id, by, work, { beforeCommit });
+    },
     /** An endpoint that is disabled already keeps its first reason. */
     disable: (id: string, reason: DisabledReason, by: Authority): Promise<EndpointRow | undefined> =>
       change(id, by, (before) => {

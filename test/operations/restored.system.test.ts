@@ -118,7 +118,7 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   const actor = { actor: { who: 'cli:test', from: '-' } };
   await webhooks.update(address!, { url: `${receiver.url}/new` }, actor);
   await webhooks.rotate(leaked!, (await webhooks.find(leaked!, {}))!.master!, actor);
-  await webhooks.enable(leaked!, undefined, actor);
+  await webhooks.enable(leaked!, undefined, actor, () => Promise.resolve());
   await webhooks.disable(failed!, 'failures', actor);
   await cli.json('webhook', 'delete', deleted!);
   const cursors = await Promise.all(
@@ -211,7 +211,7 @@ test('after a restore every consumer gets a gap, and what the log says was revok
     revoked_at: expect.any(Date),
   });
   // somebody has looked
-  await webhooks.enable(address!, undefined, actor);
+  await webhooks.enable(address!, undefined, actor, () => Promise.resolve());
   await webhooks.rotate(kept, (await webhooks.find(kept, {}))!.master!, actor);
   expect(await gateway.control.sessions.hasFrom({ organisationId: one!.id }, new Date())).toBe(false);
 

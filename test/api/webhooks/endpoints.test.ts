@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { DAY, HOUR, MINUTE, UUID } from '../../../src/units';
+import { deliveryId, webhookDeliveries } from '../../../src/webhooks/deliveries';
 import type { Json } from '../../support/client';
 import { late, startGateway, withGateway } from '../../support/gateway';
 import { type Office, officeOf, openOffice } from './office';
@@ -184,6 +185,28 @@ test('an endpoint cannot be enabled from a time in the future, except for clock 
     errors: [{ pointer: '/from', code: 'range', detail: 'is in the future' }],
   });
   expect(await enable(MINUTE)).toMatchObject({ state: 'enabled' });
+});
+
+test('enabling from now that is refused skips no parked event', async () => {
+  const { admin, organisation, gateway } = await anOffice();
+  const { endpoint } = await admin('create_webhook', { url });
+  const data = gateway.databases.organisationData(organisation);
+  await data.prepare([webhookDeliveries]);
+  const [log, at, _id] = [[], new Date(), deliveryId(endpoint.id, 'parked')];
+  const members = { endpoint_id: endpoint.id, event_id: 'parked', type: 'quote.created', object_id: null, attempts: 1 };
+  const deliveries = data.collection(webhookDeliveries);
+  await deliveries.insertOne({ _id, ...members, state: 'waiting', next_at: at, log, at });
+  const enable = () => admin('enable_webhook', { webhook_id: endpoint.id, from: new Date().toISOString() });
+  const stateOf = async () => (await deliveries.findOne({ _id }))?.state;
+  const events = gateway.databases.control.collection<{ _id: string }>('audit_events');
+  const event = { actor: { who: 'user:link:Ada', from: 'here' }, action: 'webhook.enabled', times: 1, details: {} };
+  const many = { ...event, organisation_id: organisation.id, key_id: null, at };
+  await events.insertMany(Array.from({ length: 1000 }, () => ({ _id: randomUUID(), ...many })));
+  expect(await enable()).toMatchObject({ code: 'rate_limited' });
+  expect(await stateOf()).toBe('waiting');
+  await events.deleteMany({ organisation_id: organisation.id, action: 'webhook.enabled' });
+  expect(await enable()).toMatchObject({ state: 'enabled' });
+  expect(await stateOf()).toBe('skipped');
 });
 
 test('without WEBHOOK_SECRET nothing can be created, and the answer says what to set', async () => {
