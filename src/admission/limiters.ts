@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { NoAnswerError, within } from '../async/timeout';
 import type { Plan } from '../auth/plans';
+import { SECOND } from '../units';
 import { createRateLimiter, type KeyBudgets, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
 
 type KeyPoints = Pick<Plan, 'points_per_minute' | 'organisation_points_per_minute'>;
@@ -86,13 +87,13 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
   /** What onChange was last told, with Redis' own answer, if it had one. */
   let isReportedDown = false;
   let reportedAnswer: string | undefined;
-  /** Until when no request asks Redis; an answer to `health` ends that at once. */
+  /** Until when no request asks Redis, by performance.now(); an answer to `health` ends that at once. */
   let skipUntil = 0;
   let isClosed = false;
   let pinging: Promise<void> | undefined;
 
   function noteFailure(error: unknown): void {
-    skipUntil = Date.now() + PAUSE_AFTER_FAILURE;
+    skipUntil = performance.now() + PAUSE_AFTER_FAILURE;
     const reason = error instanceof Error ? error.message : String(error);
     // reported even if it was down before: what Redis itself answers, such as that the password is wrong, says more
     const answer = error instanceof Error && error.name === 'ReplyError' ? reason : reportedAnswer;
@@ -132,7 +133,7 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
     const fallback = memoryStore(Math.ceil(points / instances));
     return {
       async consume(id, points) {
-        if (Date.now() < skipUntil) return fallback.consume(id, points);
+        if (performance.now() < skipUntil) return fallback.consume(id, points);
         try {
           const result = await within(REDIS_TIMEOUT, shared.consume(id, points));
           noteAnswer();
@@ -192,9 +193,19 @@ function redisStore(redis: Redis, name: string, points: number): RateStore {
     inMemoryBlockOnConsumed: points + 1,
     rejectIfRedisNotReady: true,
   });
+  async function take(id: string, points: number): Promise<RateLimiterRes> {
+    try {
+      return await limiter.consume(id, points);
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes) || error.msBeforeNext <= WINDOW_SECONDS * SECOND) throw error;
+      // no window is as long: the clock, by which keys over their limit are remembered, was set back
+      limiter.deleteInMemoryBlockedAll();
+      return limiter.consume(id, points);
+    }
+  }
   return {
     async consume(id, taken) {
-      if (taken >= 0) return limiter.consume(id, taken);
+      if (taken >= 0) return take(id, taken);
       // `consume` would not tell Redis about a key over its limit
       const result = await limiter.reward(id, -taken);
       limiter.deleteInMemoryBlockedAll();

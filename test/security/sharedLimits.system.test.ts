@@ -181,6 +181,35 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
     }
   });
 
+  test('a clock that was ahead, and is set back, neither keeps a key over its limit nor Redis unasked', async () => {
+    const onChange = jest.fn();
+    const limiters = await openLimiters({ limit: 1, redisUrl: redis.url, instances: 2, onChange });
+    const admin = new Redis(redis.url);
+    const { now } = Date;
+    const ahead = jest.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+    try {
+      const take = async () => (await limiters.failures.consume('ahead')).allowed;
+      await eventually(async () => (await limiters.health()) === 'ok');
+      expect([await take(), await take(), await take()]).toEqual([true, false, false]);
+      await admin.config('SET', 'min-replicas-to-write', '1');
+      await limiters.usersAndTokens.consume('id');
+      await admin.config('SET', 'min-replicas-to-write', '0');
+      ahead.mockRestore();
+      await eventually(async () => {
+        await limiters.usersAndTokens.consume('id');
+        return onChange.mock.lastCall?.[0] === 'ok';
+      }, 5000);
+      // as if its window had ended
+      await admin.del('scopegate:address:ahead');
+      expect(await take()).toBe(true);
+    } finally {
+      ahead.mockRestore();
+      await admin.config('SET', 'min-replicas-to-write', '0');
+      admin.disconnect();
+      limiters.close();
+    }
+  });
+
   describe.each([
     [
       'paused',
