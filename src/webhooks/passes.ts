@@ -60,8 +60,9 @@ export async function runPasses(leased: Leased, options: PassOptions): Promise<b
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
     const isUntried = health.isFailing() && health.probes() === probes;
-    // no probe was made: without a slot or time it rests; if the page had no wanted event, the position has moved on, and the next page follows
-    const untriedRest = pass.position === atStart.position ? notBefore(now() + SOON) : undefined;
+    // no probe was made: without a slot or time it rests; if the page had no wanted event, the position has moved on, and the next page follows, as does the next parked event if the oldest is no longer kept
+    const hasMoved = pass.position !== atStart.position || pass.parked < atStart.parked;
+    const untriedRest = hasMoved ? undefined : notBefore(now() + SOON);
     const rest = isUntried
       ? untriedRest
       : restAfter(pass, atStart, health, { now: now(), mustStop: mustStop(), longestRest });

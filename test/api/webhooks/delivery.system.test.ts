@@ -1,3 +1,6 @@
+import { databaseName } from '../../../src/mongo/databaseNames';
+import { type EventRow, events } from '../../../src/events/collection';
+import { positionOfDelivery } from '../../../src/webhooks/deliveries';
 import { eventually } from '../http/eventually';
 import { client, type Json } from '../../support/client';
 import { makeKey } from '../../support/factories';
@@ -92,6 +95,23 @@ test('failures of ten objects make an endpoint failing: its position stays, the 
   await untilDelivered(one, 60);
   expect(await one.endpoint()).toMatchObject({ state: 'enabled', failing_since: null, next_attempt_at: null });
   expect(new Set(idsOf(one)).size).toBe(60);
+});
+
+test('an endpoint that is failing skips events that are no longer kept without a rest after each, until one is a probe', async () => {
+  const one = await scene();
+  one.receiver.answer = () => 500;
+  await one.write(20);
+  await eventually(async () => (await one.endpoint()).state === 'failing', 30_000);
+  await untilReleased(one);
+  const parked = await one.rows('waiting');
+  const gone = parked.slice(0, -1).map(({ _id }) => positionOfDelivery(_id));
+  expect(gone.length).toBeGreaterThanOrEqual(9);
+  const stored = world.bare.db(databaseName(one.organisation.id)).collection<EventRow>(events.name);
+  await stored.deleteMany({ _id: { $in: gone } });
+  const tried = one.receiver.arrived.length;
+  await one.hurry();
+  await untilArrived(one, tried + 1);
+  expect(idsOf(one).at(-1)).toBe(parked.at(-1)!.event_id);
 });
 
 test('410 disables an endpoint at once; once enabled again, it resumes where it stopped', async () => {
