@@ -108,17 +108,12 @@ async function applyOne(element: Element, applier: Applier): Promise<Step> {
 }
 
 /** The fault of a row with personal data whose customer, or the customer of the object that it is part of, was erased. */
-function personalFault(
-  { resource, owner }: Kind,
-  row: Row,
-  { erasedCustomers, get }: OpenRows,
-  place: string,
-): Fault | undefined {
+function personalFault({ resource, owner }: Kind, row: Row, rows: OpenRows, place: string): Fault | undefined {
   if (!hasPersonalData(resource, row)) return undefined;
-  const own = erasedCustomerFault(resource, row, erasedCustomers, place);
+  const own = erasedCustomerFault(resource, row, rows.erasedCustomers, place);
   if (own || !owner) return own;
-  const of = get(owner.to, String((row as Row & Members)[owner.member]));
-  const fault = erasedCustomerFault(owner.to.resource, of, erasedCustomers, place);
+  const of = rows.get(owner.to, String((row as Row & Members)[owner.member]));
+  const fault = erasedCustomerFault(owner.to.resource, of, rows.erasedCustomers, place);
   return (
     fault && {
       ...fault,

@@ -17,7 +17,9 @@ test('the position after a page has the time of the last change that was read, t
   };
   const watch = () => ({
     cursor,
-    once: (_name: string, listener: (reply: object) => void) => listener({ operationTime: opened }),
+    once: (_name: string, listener: (reply: object) => void) => {
+      listener({ operationTime: opened });
+    },
     close: () => Promise.resolve(),
   });
   const client = { watch };

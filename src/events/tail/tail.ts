@@ -81,8 +81,8 @@ function createFollower(options: FollowOptions) {
   const opening = { stages: stagesFor(control), now, logger, signal: loop.ending };
 
   async function follow(client: mongo.MongoClient, lease: TailLease, row: TailRow): Promise<void> {
-    let opened: OpenLog | undefined;
-    let cursor: OpenLog['cursor'];
+    /** The log, once it is open. */
+    let cursor: OpenLog['cursor'] | undefined;
     /** None until the log is open. */
     let progress: Progress = {};
     /** Since when changes may be missing, until every organisation has the gap event that says so. */
@@ -128,12 +128,12 @@ function createFollower(options: FollowOptions) {
       return renewed !== undefined;
     }
 
-    async function next(): Promise<Change[]> {
+    async function next(from: OpenLog['cursor']): Promise<Change[]> {
       try {
-        return await cursor.next();
+        return await from.next();
       } catch (error) {
         if (!isLostHistory(error)) throw error;
-        await cursor.close();
+        await from.close();
         const anew = await openLogAnew(client, progress, opening);
         pendingGap ??= anew.lostFrom;
         ({ cursor, progress } = anew);
@@ -197,7 +197,7 @@ function createFollower(options: FollowOptions) {
     }
 
     try {
-      opened = await openUnlessUnreadable(client, lease, row);
+      const opened = await openUnlessUnreadable(client, lease, row);
       if (!opened) return;
       ({ cursor, progress } = opened);
       pendingGap ??= opened.lostFrom;
@@ -208,15 +208,15 @@ function createFollower(options: FollowOptions) {
       renewalReadAt ??= performance.now();
       keptLease.renewNow();
       while (!keptLease.isLost() && !loop.isEnding()) {
-        const batch = await next();
+        const batch = await next(cursor);
         if (keptLease.isLost()) break;
         if (batch.length > 0) await take(batch);
         else lag = 0;
       }
     } finally {
       await keptLease.stop();
-      if (opened) await cursor!.close();
-      if (opened && !keptLease.isLost()) await lease.release(safeProgress()).catch(() => undefined);
+      await cursor?.close();
+      if (cursor && !keptLease.isLost()) await lease.release(safeProgress()).catch(() => undefined);
     }
   }
 
