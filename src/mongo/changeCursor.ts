@@ -25,10 +25,13 @@ export interface Reading {
   readonly signal?: AbortSignal;
 }
 
-/** The driver's cursor of a change stream; its types leave out the first two members. */
+/** The driver's cursor of a change stream; its types leave out all but the last three members. */
 interface DriverCursor<T> {
+  once(event: 'init', listener: (reply: { readonly operationTime?: mongo.Timestamp }) => void): unknown;
   cursorInit(): Promise<void>;
   readonly postBatchResumeToken?: Token;
+  /** Whether the server has ended it, and nothing of it is left. */
+  readonly closed: boolean;
   tryNext(): Promise<T | null>;
   readBufferedDocuments(): T[];
 }
@@ -45,10 +48,16 @@ export async function openChanges<T>(
     maxAwaitTimeMS: wait,
     readConcern: { level: 'majority' },
   });
-  let openedAt: mongo.Timestamp | undefined;
-  stream.once('init', (reply: { readonly operationTime?: mongo.Timestamp }) => (openedAt = reply.operationTime));
   const { cursor } = stream as unknown as { readonly cursor: DriverCursor<T> };
-  await unlessAborted(cursor.cursorInit(), signal);
+  const close = (): Promise<void> => stream.close().catch(() => undefined);
+  let openedAt: mongo.Timestamp | undefined;
+  cursor.once('init', (reply) => (openedAt = reply.operationTime));
+  try {
+    await unlessAborted(cursor.cursorInit(), signal);
+  } catch (error) {
+    void close();
+    throw error;
+  }
   return {
     /** Where the stream began; undefined if the server does not say. */
     token: cursor.postBatchResumeToken,
@@ -58,10 +67,12 @@ export async function openChanges<T>(
     reached: () => cursor.postBatchResumeToken,
     /** The next changes; empty if none came in time. @throws the driver's error, after which the stream can only be closed */
     async next(): Promise<T[]> {
+      // the driver would answer for ever, and at once, that there are none
+      if (cursor.closed) throw new Error('the server ended the change stream');
       const first = await unlessAborted(cursor.tryNext(), signal);
       return first === null ? [] : [first, ...cursor.readBufferedDocuments()];
     },
-    close: (): Promise<void> => stream.close().catch(() => undefined),
+    close,
   };
 }
 

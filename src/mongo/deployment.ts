@@ -16,6 +16,8 @@ const SERVER_SELECTION_TIMEOUT = 3000;
 const WAIT_QUEUE_TIMEOUT = 3000;
 /** How long one command may take: enough for a bulk write, and for building an index, unless the collection is large; the server may go on with that. */
 const SOCKET_TIMEOUT = 30_000;
+/** The same of a change stream, whose server may have some fifty million changes to look through until one is wanted. */
+const STREAM_TIMEOUT = 120_000;
 /** If a server does not respond to the driver's own checks within this time, all commands under way on it fail. */
 const CONNECT_TIMEOUT = 5000;
 const HEARTBEAT_EVERY = 5000;
@@ -102,9 +104,13 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
     /** The client for change streams, which would keep connections of `client` busy; made at the first call. @throws the driver's error */
     streams: (): Promise<mongoose.mongo.MongoClient> => {
       const { bufferCommands: _, ...options } = OPTIONS;
-      // the driver refuses a minPoolSize of the URI that is larger; the server may look for the next change for minutes, and whether it
-      // is still there the driver's monitor knows
-      const few = { ...options, maxPoolSize: STREAM_POOL_SIZE, minPoolSize: 0, socketTimeoutMS: 0 };
+      const few = {
+        ...options,
+        maxPoolSize: STREAM_POOL_SIZE,
+        // the driver refuses one of the URI that is larger
+        minPoolSize: 0,
+        socketTimeoutMS: STREAM_TIMEOUT,
+      };
       streaming ??= mongoose.mongo.MongoClient.connect(uri, few).catch((error: unknown) => {
         // a client that never connected stays closed
         streaming = undefined;

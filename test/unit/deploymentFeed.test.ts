@@ -8,6 +8,10 @@ test('the position after a page has the time of the last change that was read, t
   const renewal = { _id: { _data: 'AA' }, operationType: 'update', clusterTime: later };
   const cursor = {
     postBatchResumeToken: { _data: '00' },
+    closed: false,
+    once: (_name: string, listener: (reply: object) => void) => {
+      listener({ operationTime: opened });
+    },
     cursorInit: () => Promise.resolve(),
     tryNext() {
       this.postBatchResumeToken = { _data: 'BB' };
@@ -17,9 +21,6 @@ test('the position after a page has the time of the last change that was read, t
   };
   const watch = () => ({
     cursor,
-    once: (_name: string, listener: (reply: object) => void) => {
-      listener({ operationTime: opened });
-    },
     close: () => Promise.resolve(),
   });
   const client = { watch };

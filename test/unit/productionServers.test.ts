@@ -37,9 +37,11 @@ function context({
   // an hour of log
   const oldest = isHidden ? undefined : { ts: { t: Date.now() / 1000 - 3600 } };
   const client = {
-    startSession: () => ({ endSession: () => Promise.resolve() }),
+    watch: () => ({
+      cursor: { once: () => undefined, cursorInit: () => Promise.resolve() },
+      close: () => Promise.resolve(),
+    }),
     db: () => ({
-      command: () => Promise.resolve({ cursor: { id: 0 } }),
       collection: (name: string) => ({ findOne: () => Promise.resolve(name === 'oplog.rs' ? oldest : null) }),
     }),
   };

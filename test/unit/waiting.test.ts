@@ -20,12 +20,12 @@ function openWaiting(streams: () => Promise<never>, recheck: () => Promise<objec
 }
 
 test("only organisations' events notify, not rows of another program's collection of that name", async () => {
-  const command = jest.fn((_sent: { pipeline: object[] }) => Promise.reject(new Error('away')));
-  const session = { endSession: () => Promise.resolve() };
-  const client = { db: () => ({ command }), startSession: () => session } as unknown as never;
+  const cursor = { once: jest.fn(), cursorInit: () => Promise.reject(new Error('away')) };
+  const watch = jest.fn((_stages: object[]) => ({ cursor, close: () => Promise.resolve() }));
+  const client = { watch } as unknown as never;
   const { waiting, caller } = openWaiting(() => Promise.resolve(client));
   await waiting.wait(caller, 60_000, wanted, () => Promise.resolve(true));
-  expect(command.mock.calls[0]![0].pipeline[1]).toEqual({
+  expect(watch.mock.calls[0]![0][0]).toEqual({
     $match: { 'ns.db': OF_ORGANISATION, 'ns.coll': 'events', operationType: 'insert' },
   });
   waiting.stop();

@@ -78,7 +78,6 @@ function createFollower(options: FollowOptions) {
     if (!loop.isEnding()) logFailure('recording events failed; will retry', error);
   };
   const loop = createLoop({ round, every: LOOK_EVERY, afterFailure: BEAT_EVERY, onError });
-  const opening = { stages: stagesFor(control), now, logger, signal: loop.ending };
 
   async function follow(client: mongo.MongoClient, lease: TailLease, row: TailRow): Promise<void> {
     /** The log, once it is open. */
@@ -101,6 +100,9 @@ function createFollower(options: FollowOptions) {
     // in order, or a late renewal would store less progress than the one after it; before the log is open, which takes longer than the lease lasts if it
     // has much that no event is of
     const keptLease = keepLease({ renew, every: BEAT_EVERY, inOrder: true });
+    const signal = AbortSignal.any([loop.ending, keptLease.lost]);
+    const opening = { stages: stagesFor(control), now, logger, signal };
+    let isUnreadable = false;
 
     /** Has the next mark bring the gap events of a restore, unless they are stored. */
     function tellRestore({ restored }: TailRow): void {
@@ -197,8 +199,16 @@ function createFollower(options: FollowOptions) {
     }
 
     try {
-      const opened = await openUnlessUnreadable(client, lease, row);
+      const opened = await openLog(client, row, opening).catch(async (error: unknown) => {
+        const reason = whyLogUnreadable(error);
+        if (reason === undefined) throw error;
+        isUnreadable = true;
+        if (!toldNoLog) logger.warn({ reason }, 'events are not recorded: the log of the database cannot be read');
+        toldNoLog = true;
+        await lease.fail(reason);
+      });
       if (!opened) return;
+      toldNoLog = false;
       ({ cursor, progress } = opened);
       pendingGap ??= opened.lostFrom;
       tellRestore(row);
@@ -213,30 +223,13 @@ function createFollower(options: FollowOptions) {
         if (batch.length > 0) await take(batch);
         else lag = 0;
       }
+    } catch (error) {
+      if (error !== signal.reason) throw error;
     } finally {
       await keptLease.stop();
       await cursor?.close();
-      if (cursor && !keptLease.isLost()) await lease.release(safeProgress()).catch(() => undefined);
-    }
-  }
-
-  /** As {@link openLog}; undefined if the log cannot be read, which is noted for those who wait for its events. */
-  async function openUnlessUnreadable(
-    client: mongo.MongoClient,
-    lease: TailLease,
-    row: TailRow,
-  ): Promise<OpenLog | undefined> {
-    try {
-      const opened = await openLog(client, row, opening);
-      toldNoLog = false;
-      return opened;
-    } catch (error) {
-      const reason = whyLogUnreadable(error);
-      if (reason === undefined) throw error;
-      if (!toldNoLog) logger.warn({ reason }, 'events are not recorded: the log of the database cannot be read');
-      toldNoLog = true;
-      await lease.fail(reason);
-      return undefined;
+      // the next attempt waits until the lease ends
+      if (!isUnreadable && !keptLease.isLost()) await lease.release(safeProgress()).catch(() => undefined);
     }
   }
 

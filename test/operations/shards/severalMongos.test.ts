@@ -30,6 +30,7 @@ test('a change stream is read and closed at the mongos that opened it', async ()
     // by chance at either
     while (sent.some(({ aggregate }) => aggregate === undefined) && cursors.length < 30)
       cursors.push(await openChanges<Json>(client, [], { wait: 1 }));
+    expect(cursors.every(({ openedAt }) => openedAt !== undefined)).toBe(true);
     for (const cursor of cursors) for (let round = 0; round < 4; round += 1) await cursor.next();
   } finally {
     for (const cursor of cursors) await cursor.close();
