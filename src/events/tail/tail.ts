@@ -202,11 +202,11 @@ function createFollower(options: FollowOptions) {
       const opened = await openLog(client, row, opening).catch(async (error: unknown) => {
         const reason = whyLogUnreadable(error);
         if (reason === undefined) throw error;
-        isUnreadable = true;
         if (!toldNoLog) logger.warn({ reason }, 'events are not recorded: the log of the database cannot be read');
         toldNoLog = true;
         await lease.fail(reason);
       });
+      isUnreadable = opened === undefined;
       if (!opened) return;
       toldNoLog = false;
       ({ cursor, progress } = opened);
