@@ -7,7 +7,7 @@ import { movingError, notFound, validationFailed } from '../errors';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { OrganisationForOperators } from '../organisations/organisationRows';
-import { type Sandbox, SandboxRefused } from '../organisations/sandboxes';
+import { lacksSample, type Sandbox, SandboxRefused } from '../organisations/sandboxes';
 import { signInUrl } from '../organisations/signInTokens';
 import { REF_PREFIX } from '../units';
 import type { CreationHooks } from './organisations';
@@ -143,7 +143,7 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
       if (!made) throw beingErased();
       const { sandbox, isNew } = made;
       if (!isNew) hooks.noteExisting();
-      if (sandbox.unseeded !== undefined) await fill(sandbox);
+      if (lacksSample(sandbox)) await fill(sandbox);
       return show(sandbox.organisation);
     },
     async reset_sandbox() {

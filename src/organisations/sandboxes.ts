@@ -33,8 +33,12 @@ export interface NewSandbox {
   readonly willBeSeeded: boolean;
 }
 
-/** What marks begin with while a reset deletes objects: whoever fills the sandbox then cannot know which of them it deletes again. */
+/** What marks begin with while a reset deletes objects, and after one that was killed: it may delete again whatever is stored then. */
 const EMPTYING = 'emptying:';
+
+/** Whether somebody other than a reset is to complete its sample. After a reset that was killed, only another reset does. */
+export const lacksSample = (sandbox: Sandbox): sandbox is Sandbox & { readonly unseeded: string } =>
+  sandbox.unseeded !== undefined && !sandbox.unseeded.startsWith(EMPTYING);
 
 /** How many characters of its owner's name a sandbox's default name begins with: a name has at most 200. */
 const OWNER_SHOWN = 190;
@@ -137,9 +141,10 @@ export function createSandboxes(models: ControlModels, place: Place, now: () => 
       return (await mark({ _id: organisation.id, unseeded }, randomUUID())) ?? sandbox;
     },
     /** Marks the sample as complete, unless the sandbox was being emptied: if that was interrupted, it has to be done again. */
-    async noteSeeded({ organisation: { id }, unseeded }: Sandbox): Promise<void> {
-      if (unseeded !== undefined && !unseeded.startsWith(EMPTYING))
-        await organisations.updateOne({ _id: id, unseeded }, { $unset: { unseeded: 1 } });
+    async noteSeeded(sandbox: Sandbox): Promise<void> {
+      if (!lacksSample(sandbox)) return;
+      const { organisation, unseeded } = sandbox;
+      await organisations.updateOne({ _id: organisation.id, unseeded }, { $unset: { unseeded: 1 } });
     },
   };
 }

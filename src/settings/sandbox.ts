@@ -3,7 +3,7 @@ import type { OrganisationDataCache } from '../tenant/organisationDataCache';
 import type { Writer } from '../tenant/slots';
 import { AppError } from '../errors';
 import type { Control } from '../organisations/control';
-import { SandboxRefused, type Sandbox } from '../organisations/sandboxes';
+import { lacksSample, SandboxRefused, type Sandbox } from '../organisations/sandboxes';
 import { type Session, userActor } from '../organisations/sessions';
 
 export interface SandboxOptions {
@@ -14,7 +14,7 @@ export interface SandboxOptions {
 }
 
 /**
- * Creates the sandbox of a user's organisation, unless there is one, and completes its sample. Resolves with the sandbox's id. `from` is the
+ * Creates the sandbox of a user's organisation, unless there is one, and completes its sample, unless a reset is to. Resolves with the sandbox's id. `from` is the
  * user's network address. @throws AppError forbidden; not_found if the organisation no longer exists or is being erased
  */
 export type PrepareSandbox = (session: Session, from: string) => Promise<string>;
@@ -39,7 +39,7 @@ export function createSandboxPreparer({ control, organisationData, storeSample }
     throw new AppError('not_found', 'The organisation no longer exists.');
   }
 
-  /** Stores what is missing of the sample; of a reset that was interrupted, only the sample comes back. Rows of the user's own stay; a row of the sample with the same unique values as one of these is left out for good. */
+  /** Stores what is missing of the sample. Rows of the user's own stay; a row of the sample with the same unique values as one of these is left out for good. */
   async function fill(sandbox: Sandbox, by: Writer): Promise<void> {
     await storeSample(organisationData(sandbox.organisation), by);
     await sandboxes.noteSeeded(sandbox);
@@ -48,7 +48,7 @@ export function createSandboxPreparer({ control, organisationData, storeSample }
   return async (session, from) => {
     const sandbox = await open(session, from);
     const { id } = sandbox.organisation;
-    if (sandbox.unseeded === undefined) return id;
+    if (!lacksSample(sandbox)) return id;
     let fillingNow = filling.get(id);
     if (!fillingNow) {
       fillingNow = fill(sandbox, `user:${session.user.id}`).finally(() => filling.delete(id));

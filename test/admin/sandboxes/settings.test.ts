@@ -124,6 +124,20 @@ test('users who open it concurrently get one, with the whole sample; an interrup
   expect((await sandboxes.of(owner.id))!.unseeded).toBeUndefined();
 });
 
+test('a switch after a reset that was killed while it emptied the sandbox stores nothing over what was edited since', async () => {
+  const owner = await makeOrganisation(gateway);
+  const { who } = await enter(await signIn(gateway, owner, 'admin', 'Ada'), 'test');
+  const { sandboxes } = gateway.control;
+  const { organisation } = (await sandboxes.of(owner.id))!;
+  const products = gateway.databases.organisationData(organisation).database.collection('products');
+  await sandboxes.noteEmptying(organisation.id);
+  await products.updateMany({}, { $set: { name: 'edited' } });
+  const { status } = await enter((await enter(who, 'live')).who, 'test');
+  expect([status, await products.countDocuments({ name: 'edited' })]).toEqual([303, ROWS]);
+  // only another reset completes it
+  expect((await sandboxes.of(owner.id))!.unseeded).toMatch(/^emptying:/);
+});
+
 test('a link to a sandbox signs in to that sandbox only', async () => {
   const owner = await makeOrganisation(gateway);
   const made = await gateway.control.sandboxes.create(
