@@ -75,12 +75,16 @@ interface Known {
 
 /** A measurement in progress. */
 interface Measurement {
-  done?: Promise<void>;
+  /** Resolves with whether it succeeded. */
+  done?: Promise<boolean>;
   /** Whether rows were deleted since it began. */
   isOutdated: boolean;
 }
 
 const sizeWithUploads = ({ bytes, uploaded }: Known): number => bytes + uploaded;
+
+const isFullAt = (most: number, known: Known | undefined): boolean =>
+  known !== undefined && sizeWithUploads(known) >= most;
 
 export interface QuotaOptions {
   /** The bytes that an organisation of a plan may store; null for no limit. */
@@ -95,7 +99,7 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
   const cache = new LRUCache<string, Known>(KNOWN);
   const measuring = new Map<string, Measurement>();
 
-  async function measure(database: mongo.Db, most: number, measurement: Measurement): Promise<void> {
+  async function measure(database: mongo.Db, most: number, measurement: Measurement): Promise<boolean> {
     const name = database.databaseName;
     const begun = performance.now();
     const before = cache.get(name)?.uploaded ?? 0;
@@ -104,7 +108,7 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
       return undefined;
     });
     // `admit` has removed it: the plan has no limit any more
-    if (!measuring.delete(name)) return;
+    if (!measuring.delete(name)) return false;
     const now = performance.now();
     const last = cache.get(name);
     // if measuring fails, the last size counts unless it is outdated, and one that was never known refuses nothing
@@ -114,6 +118,15 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
     const validUntil = measurement.isOutdated ? 0 : now + Math.max(VALID_FOR, rest);
     const isOutdated = measurement.isOutdated || (measured === undefined && (last?.isOutdated ?? false));
     cache.set(name, { bytes, uploaded, most, validUntil, mayMeasureFrom: now + rest, isOutdated });
+    return measured !== undefined;
+  }
+
+  /** Measures an organisation, together with all who ask while it is measured. Resolves as {@link Measurement.done}. */
+  function measureOnce(database: mongo.Db, most: number): Promise<boolean> {
+    const measurement = measuring.get(database.databaseName) ?? { isOutdated: false };
+    measuring.set(database.databaseName, measurement);
+    measurement.done ??= inBackground(() => measure(database, most, measurement));
+    return measurement.done;
   }
 
   return {
@@ -131,27 +144,31 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
       }
       const last = cache.get(name);
       const now = performance.now();
-      const isFull = last !== undefined && sizeWithUploads(last) >= most;
+      const isFull = isFullAt(most, last);
+      /** Whether what is known was measured after this write began, and so after all deletions before it. */
+      let isCurrent = false;
       // if uploads make it full, it is measured before the time, since one that was counted may have failed
       if (!last || last.validUntil < now || (isFull && last.uploaded > 0 && last.mayMeasureFrom <= now)) {
-        const measurement = measuring.get(name) ?? { isOutdated: false };
-        measuring.set(name, measurement);
-        measurement.done ??= inBackground(() => measure(database, most, measurement));
+        const done = measureOnce(database, most);
         // an old measurement alone must not refuse a write, and files wait for the first
-        if (isFull || (!last && upload > 0)) await measurement.done;
+        const isMeasured = (isFull || (!last && upload > 0)) && (await done);
+        const measured = cache.get(name);
+        // one more, which counts though rows are deleted again meanwhile: otherwise whoever deletes all the time would never be refused
+        if (isMeasured && measured?.isOutdated === true && isFullAt(most, measured))
+          isCurrent = await measureOnce(database, most);
       }
       const known = cache.get(name);
       // its plan has changed
       if (known && known.most !== most) cache.set(name, { ...known, most });
       const bytes = known ? sizeWithUploads(known) : 0;
-      if (bytes < most || known?.isOutdated === true) {
+      if (bytes < most || (known?.isOutdated === true && !isCurrent)) {
         if (known && upload > 0) cache.set(name, { ...known, most, uploaded: known.uploaded + upload });
         return;
       }
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
-    /** Makes the size of an organisation invalid, so that nothing is refused before it has been measured again. */
+    /** Makes the size of an organisation invalid, so that no later write is refused before it has been measured again. */
     outdate({ databaseName }: mongo.Db): void {
       const last = cache.get(databaseName);
       if (last) cache.set(databaseName, { ...last, validUntil: 0, isOutdated: true });

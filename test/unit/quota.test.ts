@@ -118,14 +118,31 @@ test('a measurement that had begun before rows were deleted refuses nothing', as
   const quota = createQuota({ mostOf: () => most, read, onFailure });
   slow();
   bytes = AT_MOST;
-  const first = quota.admit(organisation, 'growth', 1);
+  const write = quota.admit(organisation, 'growth', 1);
   quota.outdate(organisation);
-  await wait(5000);
-  await expect(first).resolves.toBeUndefined();
-  // it is measured again, and that counts
-  const second = quota.admit(organisation, 'growth');
-  await Promise.all([expect(second).rejects.toThrow('1000 bytes'), wait(5000)]);
+  // when it is measured once more
+  setTimeout(() => (bytes = 0), 7000);
+  await wait(10_000);
+  await expect(write).resolves.toBeUndefined();
   expect(read).toHaveBeenCalledTimes(2);
+});
+
+test('deletions do not switch it off: of two measurements during which rows are deleted, the second refuses, unless it fails', async () => {
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
+  slow();
+  bytes = AT_MOST;
+  const deleting = setInterval(() => {
+    quota.outdate(organisation);
+  }, 1000);
+  const write = quota.admit(organisation, 'growth', 1);
+  await Promise.all([expect(write).rejects.toThrow('1000 bytes'), wait(10_000)]);
+  expect(read).toHaveBeenCalledTimes(2);
+  const another = quota.admit(organisation, 'growth');
+  read.mockRejectedValueOnce(new Error('away'));
+  await wait(5000);
+  clearInterval(deleting);
+  await expect(another).resolves.toBeUndefined();
+  expect(read).toHaveBeenCalledTimes(4);
 });
 
 test('files count at once: a burst passes the limit by one at most, and one that was not stored refuses nothing', async () => {
