@@ -58,9 +58,8 @@ interface EraseOptions extends JsonOption, Confirmed {
 export async function eraseOrganisationCommand(id: string, options: EraseOptions): Promise<void> {
   const signal = interruption();
   const exported = await withStore(async (store, { DATA_DIR }) => {
-    const fallback = join(DATA_DIR, 'erased', id);
-    const folder = options.export === false ? undefined : (options.export ?? fallback);
-    return erase(store, { id, confirm: options.confirm, folder, isDefault: folder === fallback, signal });
+    const folder = options.export === false ? undefined : (options.export ?? join(DATA_DIR, 'erased', id));
+    return erase(store, { id, confirm: options.confirm, folder, signal });
   }, signal);
   const where =
     exported === undefined
@@ -73,8 +72,6 @@ interface EraseRequest extends Confirmed {
   readonly id: string;
   /** Where to export to; undefined for no export. */
   readonly folder: string | undefined;
-  /** Whether it is the default folder, which is for this organisation only: files in it are of an earlier attempt and may be overwritten. */
-  readonly isDefault: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -87,22 +84,20 @@ const KEYS_REVOKED =
  * Erases an organisation, or what an earlier attempt left of it. Resolves with the folder of the export; undefined if this run made none, as
  * after an attempt that had made one or was not to. @throws CommandFailure, after which it can be run again
  */
-export async function erase(
-  store: Store,
-  { id, confirm, folder, isDefault, signal }: EraseRequest,
-): Promise<string | undefined> {
+export async function erase(store: Store, { id, confirm, folder, signal }: EraseRequest): Promise<string | undefined> {
   let exported: string | undefined;
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
-      if (folder !== undefined && state !== 'erasing') await checkFolder({ folder, force: isDefault });
+      // what is there may be the only copy of a former organisation with this id, whose import into this one failed
+      if (folder !== undefined && state !== 'erasing') await checkNew(folder);
       // from here on the keys are revoked for good
       if (signal.aborted) throw interrupted('nothing was changed');
     },
     ...(folder !== undefined && {
       async exportTo(organisation, data, requireWhole) {
-        // an attempt that was killed before its export was noted has left files, also in a folder that is not the default
-        const force = isDefault || (organisation.state === 'erasing' && readOrganisation(folder)?.id === id);
+        // an attempt that was killed before its export was noted has left files
+        const force = organisation.state === 'erasing' && readOrganisation(folder)?.id === id;
         // without keys, which must never work again
         await exportFolder({ folder, force, organisation, data, signal, requireWhole }).catch((error: unknown) => {
           if (signal.aborted) throw interrupted(CONTINUE);
@@ -118,4 +113,12 @@ export async function erase(
   });
   if (!erased) throw notFound('organisation', id);
   return exported;
+}
+
+/** Checks that an export can be written to a folder, and replaces none. @throws CommandFailure */
+async function checkNew(folder: string): Promise<void> {
+  await checkFolder({ folder, force: false }).catch((error: unknown) => {
+    if (!(error instanceof CommandFailure)) throw error;
+    throw new CommandFailure(`${error.message}\nNothing was changed; --export DIR exports to another folder`);
+  });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shardOfAny } from '../support/differences';
 import { driver } from '../support/gateway';
@@ -149,6 +149,20 @@ test('an organisation that is being erased cannot be resumed, and the same comma
   expect((await readdir(folder)).sort()).toEqual((await readdir(NORTHWIND)).sort());
   // what a killed attempt could have left
   expect(await erase()).toEqual({ id, erased: true, export: null });
+});
+
+test('org erase replaces no export of a former organisation with the same id, and then changes nothing', async () => {
+  const DATA_DIR = await newFolder();
+  const own = commandLine({ DATA_DIR });
+  const { id, name } = await makeOrganisation(own);
+  const folder = join(DATA_DIR, 'erased', id);
+  await own.json('export', '--org', id, folder);
+  await writeFile(join(folder, 'customers.ndjson'), 'of the former one');
+  const said = await own.failed(1, 'org', 'erase', id, '--confirm', name);
+  expect(said).toContain(`${folder} already has `);
+  expect(said).toContain('Nothing was changed; --export DIR exports to another folder');
+  expect(await own.json('org', 'show', id)).toMatchObject({ state: 'active' });
+  expect(await readFile(join(folder, 'customers.ndjson'), 'utf8')).toBe('of the former one');
 });
 
 test('the audit log of an organisation that never existed is an error, that of an erased one is shown', async () => {

@@ -23,7 +23,7 @@ export function erasedBy(
   folder?: string,
   signal = new AbortController().signal,
 ): Promise<string | undefined> {
-  return erase(own, { id, confirm: name, folder, isDefault: false, signal });
+  return erase(own, { id, confirm: name, folder, signal });
 }
 
 /** Whether an organisation has a database. */
