@@ -45,24 +45,31 @@ export async function applyElements(elements: readonly Element[], applying: Appl
   const rows = openRows(applying, names, isStoring);
   const pace = data.pace();
   const steps: Step[] = [];
-  for (let at = 0; at < elements.length;) {
-    const next = await rows.open(elements, at);
-    const validElements = elements.slice(at, next).flatMap(({ valid }) => valid ?? []);
-    // if any needs a version then for all, since an element without one may give its object a name that a later one with a version uses
-    if (validElements.some(({ version, action }) => version !== undefined || action === 'delete'))
-      await versions.read(validElements.map(({ kind, members }) => ({ kind, members, id: names.idOf(kind, members) })));
-    at = next;
-    for (let index = steps.length; index < at; index += 1) {
-      const pause = pace();
-      if (pause) await pause;
-      const element = elements[index];
-      if (!element) continue;
-      const step = await applyOne(element, { ...applying, names, versions, rows, room: roomAfter(state.listed) });
-      if (step.outcome === 'failed') state.hasFailed = true;
-      state.listed += Math.min(LISTED_OF_ELEMENT, step.checked.count);
-      steps.push(step);
+  try {
+    for (let at = 0; at < elements.length;) {
+      const next = await rows.open(elements, at);
+      const validElements = elements.slice(at, next).flatMap(({ valid }) => valid ?? []);
+      // if any needs a version then for all, since an element without one may give its object a name that a later one with a version uses
+      if (validElements.some(({ version, action }) => version !== undefined || action === 'delete'))
+        await versions.read(
+          validElements.map(({ kind, members }) => ({ kind, members, id: names.idOf(kind, members) })),
+        );
+      at = next;
+      for (let index = steps.length; index < at; index += 1) {
+        const pause = pace();
+        if (pause) await pause;
+        const element = elements[index];
+        if (!element) continue;
+        const step = await applyOne(element, { ...applying, names, versions, rows, room: roomAfter(state.listed) });
+        if (step.outcome === 'failed') state.hasFailed = true;
+        state.listed += Math.min(LISTED_OF_ELEMENT, step.checked.count);
+        steps.push(step);
+      }
+      await rows.close();
     }
-    await rows.close();
+  } finally {
+    // the transaction may run again, and reads them anew
+    rows.release();
   }
   if (isStoring()) await versions.store();
   return steps;

@@ -47,6 +47,8 @@ export interface OpenRows {
   set(kind: Kind, id: string, row: Row | undefined): Promise<void>;
   /** Writes what has changed, and forgets the rows; keeps both if it may not store. */
   close(): Promise<void>;
+  /** Releases the memory of rows that are counted, which are not used any more. */
+  release(): void;
 }
 
 /** While `isStoring` is false, in a dry run or after a fault in an atomic call, it keeps the changes of all pieces instead of writing them. */
@@ -55,7 +57,16 @@ export function openRows(
   names: Names,
   isStoring: () => boolean,
 ): OpenRows {
-  const reading = data.reading(holdRows);
+  /** Bytes that were counted by `holdRows`. */
+  let held = 0;
+  const hold = (bytes: number): void => {
+    const before = held;
+    // if it throws, none of them counts any more
+    held = 0;
+    holdRows?.(bytes);
+    held = before + bytes;
+  };
+  const reading = data.reading(hold);
   const pace = data.pace();
   const open = new Map<Kind, Map<string, OpenRow>>();
   /** In the order in which they were first changed. */
@@ -63,8 +74,6 @@ export function openRows(
   /** Kinds of which a changed object has given up a unique value that it still has in the database. */
   const givingUp = new Set<Kind>();
   const erasedCustomers = new Set<string>();
-  /** Bytes that were counted by `holdRows`. */
-  let held = 0;
 
   const rowsOf = (kind: Kind): Map<string, OpenRow> => {
     const rows = open.get(kind) ?? new Map<string, OpenRow>();
@@ -86,7 +95,6 @@ export function openRows(
         reading,
       );
       ({ isWhole } = piece);
-      held += piece.held;
       for (const id of await erasedCustomersOf(data, kind.resource, piece.rows, session)) erasedCustomers.add(id);
       for (const row of piece.rows) {
         ids.push(row._id);
@@ -210,8 +218,10 @@ export function openRows(
       await write();
       if (!isStoring()) return;
       open.clear();
-      holdRows?.(-held);
-      held = 0;
+      hold(-held);
+    },
+    release() {
+      hold(-held);
     },
   };
 }
