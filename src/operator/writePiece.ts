@@ -138,8 +138,8 @@ async function writeGroup({ organisation, lines }: Group, writing: PieceContext,
       }
     } catch (error) {
       const appError = toAppError(error);
-      if (appError.code === 'payload_too_large' && part.length > 1) {
-        // together they are too large for a transaction: half as many are tried
+      if ((appError.code === 'payload_too_large' || appError.code === 'invalid_request') && part.length > 1) {
+        // together they are too large for a transaction, or the rows that they name for memory: half as many are tried
         transactionSize = Math.ceil(part.length / 2);
         continue;
       }
@@ -204,6 +204,8 @@ const UNREADABLE = {
 /** The code of a line's fault, by that of the error of its call. */
 const CODES_OF_LINES: Partial<Record<ErrorCode, Fault['code']>> = {
   conflict: 'conflict',
+  // a request keeps too many rows: those of one line can only be too many beside those of other organisations' lines
+  invalid_request: 'unavailable',
   payload_too_large: 'size',
   quota_exceeded: 'quota',
   rate_limited: 'rate_limited',
@@ -212,7 +214,7 @@ const CODES_OF_LINES: Partial<Record<ErrorCode, Fault['code']>> = {
 
 /** The fault of each line that an error, other than `internal`, keeps from being stored. */
 function faultOf({ code, detail }: AppError): Fault {
-  // `unavailable` would have the caller send the line again
+  // by default not `unavailable`, which would have the caller send the line again
   return { pointer: '', code: CODES_OF_LINES[code] ?? 'invalid', detail };
 }
 

@@ -197,6 +197,17 @@ describe('with a database that fails', () => {
     failing(() => new mongo.MongoServerError({ message: 'by test', code: 388 }));
     const alone = await send(lineOf(organisation.id, product('x')));
     expect(alone.results.map(shown)).toEqual(['failed size ']);
+    // the same if they name more rows than a request may keep, which those of other organisations count towards
+    calls.length = 0;
+    failing(({ length }) => {
+      if (length > 0) calls.push(length);
+      return length > 3 ? new AppError('invalid_request', 'by test') : undefined;
+    });
+    const wide = skus.map((sku) => lineOf(organisation.id, product(`wide-${sku}`)));
+    expect((await send(wide.join('\n'))).results.map(shown)).toEqual(skus.map(() => 'created'));
+    expect(calls).toEqual([10, 5, 3, 3, 3, 1]);
+    failing(() => new AppError('invalid_request', 'by test'));
+    expect((await send(lineOf(organisation.id, product('x')))).results.map(shown)).toEqual(['failed unavailable ']);
     failing(() => new AppError('stored_object_invalid', 'by test'));
     const invalid = await send(lineOf(organisation.id, product('x')));
     expect(invalid.results.map(shown)).toEqual(['failed invalid ']);
