@@ -81,12 +81,12 @@ export async function storeRecords(
   return storeAgain(() => stampedWrite(data, work, { writes: kind.writes, rows: records.length, by }));
 }
 
-/** A record kind whose records are the rows of a resource; the file is sorted by the unique member. */
+/** A record kind whose records are the rows of a resource. */
 export function createDocumentKind<T extends { readonly _id: string }>(
   resource: Collection<T> & { readonly stored: StoredType; words(row: object): string[] },
   { rules = () => [], decimals }: RecordRules,
 ): RecordKind {
-  const { collection: file, type, unique: sortedBy = '_id' } = resource.stored;
+  const { collection: file, type } = resource.stored;
   return {
     file,
     type,
@@ -106,7 +106,7 @@ export function createDocumentKind<T extends { readonly _id: string }>(
         await removeFiles(data, { collection: resource.name, objectIds: ids }, session);
     },
     count: (data) => data.collection(resource).countDocuments(),
-    read: (data) => readRecords(data, resource, { [sortedBy]: 1 }),
+    read: (data) => readRecords(data, resource),
     faultIn: faultInRecord(resource.stored),
   };
 }
@@ -159,12 +159,12 @@ function withoutNullAttachments(members: Readonly<Record<string, unknown>>): Rea
   return others;
 }
 
+/** The records of a collection by their ids, which cannot change: by another member, one that changes meanwhile would be read twice or not at all. */
 export async function* readRecords<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
-  sort: Record<string, 1>,
 ): AsyncGenerator<ImportRecord> {
-  for await (const document of data.collection(collection).find<T>({}, { sort, batchSize: 200 })) {
+  for await (const document of data.collection(collection).find<T>({}, { sort: { _id: 1 }, batchSize: 200 })) {
     yield toRecord(document);
   }
 }

@@ -66,7 +66,6 @@ async function writeFile(
     }
   };
   const path = join(target.folder, id);
-  // not 'wx': an object is read twice if its place in the order of the export changes meanwhile
   const file = await open(path, 'w', OWNER_ONLY.file);
   let isWhole = true;
   try {

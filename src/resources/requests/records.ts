@@ -50,7 +50,7 @@ export const requestRecords: RecordKind = {
   async *read(data) {
     let threads: ImportRecord[] = [];
     let count = 0;
-    for await (const thread of readRecords(data, requests, { created_at: 1, _id: 1 })) {
+    for await (const thread of readRecords(data, requests)) {
       threads.push(thread);
       // another program may have left the counter out: any number
       count += Number(thread.message_count ?? Infinity);
