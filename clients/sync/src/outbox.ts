@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Gateway, type Result, secondsAfter } from './gateway.js';
-import type { Element, SentObjects } from './sent.js';
+import { type Element, objectOf, type SentObjects } from './sent.js';
 import type { Change, Fault } from './source.js';
 
-/** How many elements had which outcome. `failed` are also documents that could not be mapped, and `missing` are objects that were sent once and are no longer in your database. */
+/** How many elements had which outcome. `failed` are also documents that could not be mapped, and `missing` are documents that were sent once and are no longer in your database. */
 export type Report = Record<Result['outcome'] | 'missing', number>;
 
 /** The most lines and characters of a request: the gateway takes 10,000 lines and 16 MiB, and a character has up to 3 bytes. */
@@ -38,8 +38,8 @@ export class Outbox {
   /** Adds the elements of changes. Of two for one object the later one counts. */
   async add(changes: readonly Change[]): Promise<void> {
     for (const element of await this.sent.elementsOf(changes, this.#fail)) {
-      this.#waiting.delete(keyOf(element));
-      this.#waiting.set(keyOf(element), element);
+      this.#waiting.delete(objectOf(element));
+      this.#waiting.set(objectOf(element), element);
     }
   }
 
@@ -95,7 +95,7 @@ export class Outbox {
     const tries = (this.#tries.get(element) ?? 0) + 1;
     this.#tries.set(element, tries);
     if (isOnly(OTHERS) && tries < TRIES) return;
-    this.#waiting.delete(keyOf(element));
+    this.#waiting.delete(objectOf(element));
     // it went with its organisation
     const isGone = element.isDelete && outcome !== 'stale' && errors.every(({ code }) => code === 'not_found');
     if (outcome === 'failed' && !isGone) {
@@ -103,7 +103,7 @@ export class Outbox {
       return;
     }
     this.report[isGone ? 'deleted' : outcome] += 1;
-    if (isGone) await this.sent.forget(element);
+    if (isGone) await this.sent.forget([element]);
   }
 }
 
@@ -115,5 +115,3 @@ function waitOf(fault: Fault): Error {
     cause: fault,
   });
 }
-
-const keyOf = ({ source, organisation, ref }: Element): string => JSON.stringify([source.type, organisation, ref]);

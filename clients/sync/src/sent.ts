@@ -26,10 +26,15 @@ export class SentObjects {
   constructor(
     readonly database: Db,
     readonly name: string,
+    readonly sources: readonly Source[],
   ) {}
 
   of({ collection }: Source): Collection<Sent & { readonly _id: never }> {
-    return this.database.collection(`${this.name}.${collection}`, { writeConcern: { w: 'majority' } });
+    // a secondary may not have the latest rows
+    return this.database.collection(`${this.name}.${collection}`, {
+      readPreference: 'primary',
+      writeConcern: { w: 'majority' },
+    });
   }
 
   /** The elements of changes, in their order. */
@@ -56,16 +61,57 @@ export class SentObjects {
       }
       if (writes.length > 0) await this.of(source).bulkWrite(writes, { ordered: false });
     }
-    return elements;
+    return this.#withoutShared(elements);
   }
 
-  /** Forgets an object that was deleted, unless it was put again since. */
-  async forget({ source, id, organisation, ref, version }: Element): Promise<void> {
-    const filter = { _id: id as never, version: { $lte: version } };
-    await this.of(source).bulkWrite([
-      { updateOne: { filter, update: { $pull: { places: { organisation, ref } } } } },
-      { deleteOne: { filter: { _id: id as never, places: [] } } },
-    ]);
+  /** Forgets that documents were put where they are deleted, unless they were put again since. */
+  async forget(deletions: readonly Element[]): Promise<void> {
+    for (const source of new Set(deletions.map((element) => element.source))) {
+      const own = deletions.filter((element) => element.source === source);
+      await this.of(source).bulkWrite(
+        own.flatMap(({ id, organisation, ref, version }) => [
+          {
+            updateOne: {
+              filter: { _id: id as never, version: { $lte: version } },
+              update: { $pull: { places: { organisation, ref } } },
+            },
+          },
+          { deleteOne: { filter: { _id: id as never, places: [] } } },
+        ]),
+      );
+    }
+  }
+
+  /**
+   * Leaves out deletions of objects that another document was put as, too, such as the new document of a product that an import dropped and
+   * inserted again: that its own document was put there is only forgotten. Called once the rows of what is put are stored.
+   */
+  async #withoutShared(elements: readonly Element[]): Promise<Element[]> {
+    const deletions = elements.filter(({ isDelete }) => isDelete);
+    const documents = new Map<string, Set<string>>();
+    for (const source of this.sources) {
+      const places = deletions
+        .filter((element) => element.source.type === source.type)
+        .map(({ organisation, ref }) => ({ organisation, ref }));
+      if (places.length === 0) continue;
+      // each time, as it goes when the collection is dropped
+      await this.of(source).createIndex({ places: 1 });
+      for await (const row of this.of(source).find({ places: { $in: places } }))
+        for (const place of row.places) {
+          const object = objectOf({ source, ...place });
+          documents.set(object, (documents.get(object) ?? new Set()).add(keyOf({ source, id: row._id })));
+        }
+    }
+    const shared = new Set(
+      deletions.filter((element) => {
+        const others = documents.get(objectOf(element));
+        // the last of several that go together deletes the object
+        others?.delete(keyOf(element));
+        return others && others.size > 0;
+      }),
+    );
+    await this.forget([...shared]);
+    return elements.filter((element) => !shared.has(element));
   }
 
   /** What puts a document; undefined if the API shall not have it. What throws goes to `onFault`. */
@@ -96,6 +142,10 @@ export class SentObjects {
 
 export const keyOf = ({ source, id }: Pick<Change, 'source' | 'id'>): string =>
   `${source.collection} ${typeof id} ${JSON.stringify(id)}`;
+
+/** The object that an element is of. */
+export const objectOf = ({ source, organisation, ref }: Pick<Element, 'source' | keyof Place>): string =>
+  JSON.stringify([source.type, organisation, ref]);
 
 /** The line of an object that is put, of which it takes the JSON, or deleted. */
 function lineOf({ source: { type }, version }: Change, { organisation, ref }: Place, put?: string): string {

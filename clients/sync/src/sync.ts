@@ -27,9 +27,9 @@ export class Sync {
 
   constructor(readonly options: SyncOptions) {
     checkOptions(options);
-    const { database, gateway, onRetry = () => undefined, name = 'scopegate_sync' } = options;
+    const { database, gateway, sources, onRetry = () => undefined, name = 'scopegate_sync' } = options;
     this.#gateway = openGateway(gateway, onRetry, this.#stopped.signal);
-    this.#sent = new SentObjects(database, name);
+    this.#sent = new SentObjects(database, name, sources);
     this.#positions = database.collection(name, { writeConcern: { w: 'majority' } });
   }
 
