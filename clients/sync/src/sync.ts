@@ -15,8 +15,13 @@ const MOST_WAITING = 5000;
 const IDLE = 60_000;
 const _id = 'position';
 const OPERATIONS = ['insert', 'update', 'replace', 'delete'];
-/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and what servers call a token of another form. */
-const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 40647, 50811, 9]);
+/** What MongoDB ends a stream with when its database is dropped; only `startAfter` goes on after it. */
+const END = 'invalidate';
+/**
+ * ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, what servers call a token of another form, and BSONObjectTooLarge: an
+ * event that the stream would never get past.
+ */
+const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 40647, 50811, 9, 10334]);
 
 export class Sync {
   readonly #stopped = new AbortController();
@@ -91,11 +96,13 @@ export class Sync {
   #open(startAfter?: ResumeToken) {
     const collections = this.options.sources.map(({ collection }) => collection);
     const changes = { 'ns.coll': { $in: collections }, operationType: { $in: OPERATIONS } };
+    const stages = [
+      { $match: { $or: [changes, { operationType: END }] } },
+      // with the document it could exceed the 16 MB that an event may have
+      { $unset: 'updateDescription' },
+    ];
     const options = { fullDocument: 'updateLookup', maxAwaitTimeMS: TOGETHER } as const;
-    return this.options.database.watch(
-      [{ $match: changes }],
-      startAfter === undefined ? options : { ...options, startAfter },
-    );
+    return this.options.database.watch(stages, startAfter === undefined ? options : { ...options, startAfter });
   }
 
   async #store(token: unknown): Promise<void> {
@@ -116,15 +123,24 @@ export class Sync {
   /** Sends changes after a token, and stores how far it is whenever nothing waits for an answer. */
   async #follow(token: ResumeToken): Promise<never> {
     const outbox = this.#outbox();
-    const stream = this.#open(token);
+    let stream = this.#open(token);
     try {
       for (let storedAt = Date.now(); ;) {
         const changes = new Map<string, Change>();
         for (let until = Infinity; changes.size < MOST && Date.now() < until;) {
           const event = await stream.tryNext();
           this.#stopped.signal.throwIfAborted();
+          // of a stream that has ended, `tryNext` never waits
+          if (!event && stream.closed) throw new Error('MongoDB ended the change stream; it is opened again.');
           if (!event) break;
           until = Math.min(until, Date.now() + TOGETHER);
+          if (event.operationType === END) {
+            await stream.close();
+            stream = this.#open(event._id);
+            // the position went with the database; without one, a restart in the middle of a restore would delete what is not there yet
+            storedAt = 0;
+            break;
+          }
           const change = changeOf(event, this.options.sources);
           if (!change) continue;
           // to the end
