@@ -10,8 +10,11 @@ export type Report = Record<Result['outcome'] | 'missing', number>;
 const [MAX_LINES, MAX_CHARACTERS] = [1000, 4 * 2 ** 20];
 /** The same element may be stored later. */
 const LATER = new Set(['unavailable', 'rate_limited']);
-/** Perhaps for another object that follows: changes are put together, so they change places. An order names a quote, which names a customer. */
-const [OTHERS, TRIES] = [new Set(['not_found', 'conflict']), 3];
+/**
+ * Perhaps for another object that follows: changes are put together, so they change places. An order names a quote, which names a customer. `more`
+ * stands for faults that a call with fewer of them lists.
+ */
+const [OTHERS, TRIES] = [new Set(['not_found', 'conflict', 'more']), 3];
 
 /** Elements until the gateway has answered for them. An organisation that is away holds up its own alone. */
 export class Outbox {

@@ -122,6 +122,15 @@ test('what refers to an object that is sent after it is stored, too; a reference
   expect(faults).toMatchObject([{ id: 2, errors: [{ code: 'not_found', pointer: '/put/customer_ref' }] }]);
 });
 
+test('more elements that wait for others than the gateway lists faults of are stored, too', async () => {
+  const { offers, people, account, faults } = scene;
+  const ids = Array.from({ length: 130 }, (_, at) => at);
+  await offers.insertMany(ids.map((_id) => ({ _id, account: account.ref, title: `N${String(_id)}`, person: _id })));
+  await people.insertMany(ids.map((_id) => ({ _id, account: account.ref, name: 'Ann' })));
+  const backfill = scene.open({ sources: [...SOURCES].reverse() }).backfill();
+  expect([await backfill, faults]).toMatchObject([{ created: 2 * ids.length, failed: 0 }, []]);
+});
+
 test('an organisation that is away holds up its own objects alone, which onRetry tells, and gets them once it is back', async () => {
   const { offers, account, newAccount } = scene;
   const other = await newAccount();
