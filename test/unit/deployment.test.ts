@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { FILE_LIMIT } from '../../src/attachments/upload';
 import { describeVariables, readConfig } from '../../src/config';
 import { CANDIDATES } from '../../src/embedded/candidates';
+import { MEBIBYTE } from '../../src/units';
 import { read, ROOT } from '../docs/markdown';
 import type { Json } from '../support/client';
 
@@ -48,6 +50,15 @@ test('TLS in front is a profile: a proxy for which the gateway, without root and
   expect(caddyfile).toContain('respond @inside 404');
   expect(caddyfile).toContain('{$SCOPEGATE_HOST} {');
   expect(proxy.environment).toEqual({ SCOPEGATE_HOST: '${SCOPEGATE_HOST:-}' });
+});
+
+test('the proxies let the largest attachment through', () => {
+  const caddy = /max_size (\d+)MB/.exec(read('deploy/compose/Caddyfile'))?.[1];
+  expect(Number(caddy) * 1e6).toBeGreaterThan(FILE_LIMIT);
+  for (const nginx of ['deploy/kubernetes/ingress.yaml', 'docs/guides/operators.md']) {
+    const size = /(?:proxy-body-size:|client_max_body_size) (\d+)m/.exec(read(nginx))?.[1];
+    expect(Number(size) * MEBIBYTE).toBeGreaterThan(FILE_LIMIT);
+  }
 });
 
 test('MongoDB in docker-compose.yml requires a password, which the gateway uses, and may open as many files as are planned', () => {
