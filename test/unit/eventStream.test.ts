@@ -264,13 +264,20 @@ describe('while changes cannot be followed', () => {
   });
 
   test('a change stream whose first read fails is opened again after 2 s', async () => {
-    const opened = jest.fn(() => ({ cursor: { id: 1, firstBatch: [] } }));
-    const command = async (sent: object): Promise<object> => {
-      await turn();
-      if ('aggregate' in sent) return opened();
-      throw new Error('away');
+    const opened = jest.fn();
+    const cursor = {
+      closed: false,
+      once: () => undefined,
+      cursorInit: async () => {
+        await turn();
+        opened();
+      },
+      tryNext: async () => {
+        await turn();
+        throw new Error('away');
+      },
     };
-    const client = { db: () => ({ command }), startSession: () => ({ endSession: () => Promise.resolve() }) };
+    const client = { watch: () => ({ cursor, close: () => Promise.resolve() }) };
     const { waiting, wait } = openWaiting(60_000, () => Promise.resolve(client as never));
     const request = wait(here);
     for (let turns = 0; turns < 50; turns += 1) await turn();

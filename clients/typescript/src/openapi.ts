@@ -353,7 +353,7 @@ export interface paths {
         put?: never;
         /**
          * Add a message to a request thread.
-         * @description Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed. Fails with the code `erased` once the thread's customer was erased.
+         * @description Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed.
          *
          *     Requires the scope `requests:write`.
          */
@@ -4885,7 +4885,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed. Fails with the code `erased` once the thread's customer was erased. */
+            /** @description Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

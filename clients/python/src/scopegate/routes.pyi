@@ -182,7 +182,7 @@ class Routes:
         Requires the scope `requests:write`."""
     @overload
     def post(self, path: Literal["/requests/{id}/messages"], body: RequestsIdMessagesBody, /, *, id: str, idempotency_key: str | None = ...) -> Message:
-        """Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed. Fails with the code `erased` once the thread's customer was erased.
+        """Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed.
 
         Requires the scope `requests:write`."""
     @overload
