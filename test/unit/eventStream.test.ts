@@ -264,19 +264,9 @@ describe('while changes cannot be followed', () => {
   });
 
   test('a change stream whose first read fails is opened again after 2 s', async () => {
-    const opened = jest.fn();
-    const cursor = {
-      closed: false,
-      once: () => undefined,
-      cursorInit: async () => {
-        await turn();
-        opened();
-      },
-      tryNext: async () => {
-        await turn();
-        throw new Error('away');
-      },
-    };
+    const opened = jest.fn(() => turn());
+    const away = () => Promise.reject(new Error('away'));
+    const cursor = { closed: false, once: jest.fn(), cursorInit: opened, tryNext: () => turn().then(away) };
     const client = { watch: () => ({ cursor, close: () => Promise.resolve() }) };
     const { waiting, wait } = openWaiting(60_000, () => Promise.resolve(client as never));
     const request = wait(here);
