@@ -106,22 +106,25 @@ export async function applyElements(
     const tooMany = tooManyPairs(merged, existing, spec.collection.mostPairs);
     if (tooMany.length > 0) return fail(withOwnFaults(checked, tooMany));
     const { outcome, row, before } = stepOf(existing, merged, now);
-    const erased = outcome === 'unchanged' ? [] : erasedReferences(checkReferences, checked.element, checked.at);
+    if (outcome === 'unchanged') {
+      steps[index] = { checked, outcome, id: row._id };
+      return [];
+    }
+    const erased = erasedReferences(checkReferences, checked.element, checked.at);
     if (erased.length > 0) return fail(withFaults(checked, erased));
-    const personal =
-      outcome !== 'unchanged' && hasPersonalData(spec.collection, row)
-        ? erasedCustomerFault(spec.collection, row, erasedCustomers, checked.at)
-        : undefined;
+    const personal = hasPersonalData(spec.collection, row)
+      ? erasedCustomerFault(spec.collection, row, erasedCustomers, checked.at)
+      : undefined;
     if (personal) return fail(withFaults(checked, [personal]));
-    const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
+    const broken = brokenRules(spec.collection, row);
     if (broken.length > 0) return fail(withOwnFaults(checked, broken));
     // storing the row would refuse the whole call
-    const notOwn = outcome === 'unchanged' ? undefined : data.restrictionFault(spec.collection, row);
+    const notOwn = data.restrictionFault(spec.collection, row);
     if (notOwn) return fail(withOwnFaults(checked, [notOwn]));
     if (element.key !== null && taken.has(element.key))
       return fail(withOwnFaults(checked, [takenFault(spec, spec.key)]));
     steps[index] = { checked, outcome, id: row._id };
-    return outcome === 'unchanged' ? [] : [{ row, before }];
+    return [{ row, before }];
   }
 
   async function apply(

@@ -60,13 +60,19 @@ inBrowser('the requests over time on the settings page', () => {
     await says(section(page, 'Requests'), '1 failed');
   });
 
-  test('bars that become fewer while the pointer rests on the last are shown', async () => {
+  /** The page of an organisation with one request, which failed. */
+  async function withOneRequest() {
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'shop' });
     await someRequests(gateway, of, id, [{ status: 404, code: 'not_found' }]);
     const page = await visit(of);
     const requests = section(page, 'Requests');
     const bars = requests.getByRole('group', { name: 'Listed requests over time' }).getByRole('button');
+    return { page, requests, bars };
+  }
+
+  test('bars that become fewer while the pointer rests on the last are shown', async () => {
+    const { page, requests, bars } = await withOneRequest();
     await bars.last().hover();
     await on.calls(page, /request_histogram/, async (route) => {
       const response = await route.fetch();
@@ -80,12 +86,7 @@ inBrowser('the requests over time on the settings page', () => {
   });
 
   test('bars that are refused say why, and are read again', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'shop' });
-    await someRequests(gateway, of, id, [{ status: 404, code: 'not_found' }]);
-    const page = await visit(of);
-    const requests = section(page, 'Requests');
-    const bars = requests.getByRole('group', { name: 'Listed requests over time' }).getByRole('button');
+    const { page, requests, bars } = await withOneRequest();
     await bars.first().waitFor();
     await on.calls(page, /request_histogram/, (route) =>
       route.fulfill({ json: { errors: [{ message: 'Too many requests.', extensions: { code: 'rate_limited' } }] } }),
