@@ -24,8 +24,8 @@ export interface Readiness {
 
 /** Finds out whether a gateway can serve: not while the database is down or the server drains. */
 export function createReadiness(
-  databases: Pick<Databases, 'findsKeys' | 'keysFailure'>,
-  availability: Pick<Availability, 'isReadOnly'>,
+  databases: Pick<Databases, 'findsKeys' | 'keysFailure' | 'failure'>,
+  availability: Pick<Availability, 'isReadOnly' | 'isDown' | 'ask'>,
   shardHealth: Pick<ShardHealth, 'states'> | undefined,
   limiters: Pick<Limiters, 'health'>,
   isDraining: () => boolean,
@@ -33,13 +33,18 @@ export function createReadiness(
   return async () => {
     // before the database is asked, because load balancers would send requests in the meantime
     if (isDraining()) return { status: 'draining' };
-    const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
+    const [findsKeys, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
+    // requests get 503 until the check by which they are admitted knows that it is back
+    const isAnswering = findsKeys && (!availability.isDown() || (await availability.ask()));
     const database = !isAnswering ? 'unavailable' : availability.isReadOnly() ? 'read_only' : 'ok';
     const shards = shardHealth?.states().map(({ shard, isUp, isWritable }) => {
       return [shard, !isUp ? 'unavailable' : isWritable ? 'ok' : 'read_only'] as const;
     });
     const checks = { database, limiter, ...(shards && { shards: Object.fromEntries(shards) }) };
-    if (!isAnswering) return { status: database, checks, detail: publicCause(databases.keysFailure()) };
+    if (!isAnswering) {
+      const failure = findsKeys ? databases.failure() : databases.keysFailure();
+      return { status: database, checks, detail: publicCause(failure) };
+    }
     // able to serve, but degraded: without the shared limiter, limits are kept in memory; writes get 503 while the database is read-only, and all
     // requests of the organisations on a shard while it is down
     const isWhole = [database, ...(shards ?? []).map(([, state]) => state)].every((state) => state === 'ok');
