@@ -39,7 +39,7 @@ export function createReportOperations({ organisation, isOperator }: AdminContex
       const id =
         key_id == null ? organisationUsageId(organisationId) : (await keyOf(apiKeys, organisationId, key_id))._id;
       if (period == null) {
-        const { first, last } = rangeOf(days);
+        const { first, last } = rangeOf(days, control.now());
         return usage.readDays(id, first, last);
       }
       if (days.from != null || days.to != null) refuse('period', 'not_allowed', 'cannot be combined with days');
@@ -69,8 +69,8 @@ export function createReportOperations({ organisation, isOperator }: AdminContex
  * The first and last day of usage to answer with, as midnight in UTC. Only the last DAYS_KEPT can be read, also of all keys together: of these, older
  * days are kept only for the comparison with the period before. @throws AppError invalid_request
  */
-function rangeOf({ from, to }: Days): { readonly first: Date; readonly last: Date } {
-  const today = Math.floor(Date.now() / DAY) * DAY;
+function rangeOf({ from, to }: Days, now: number): { readonly first: Date; readonly last: Date } {
+  const today = Math.floor(now / DAY) * DAY;
   const earliest = today - (DAYS_KEPT - 1) * DAY;
   const last = to == null ? today : Date.parse(to);
   const first = from == null ? Math.max(last - (USUAL_DAYS - 1) * DAY, earliest) : Date.parse(from);

@@ -19,7 +19,7 @@ import { within } from '../async/timeout';
 /* Records each finished request: writes its log line and metrics and, if it had a key, its usage and an entry in the request log. */
 
 interface RecordingOptions {
-  readonly control: Pick<Control, 'usage' | 'requests'>;
+  readonly control: Pick<Control, 'usage' | 'requests' | 'now'>;
   readonly logger: Logger;
   readonly metrics: Pick<
     Metrics,
@@ -65,6 +65,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
   const logFailure = createFailureLog(logger);
   const usage = createUsageCounter({
     usage: control.usage,
+    now: control.now,
     onError: (error) => {
       logFailure('writing usage failed; will retry', error);
     },
@@ -76,6 +77,7 @@ export function createRecording({ control, logger, metrics, knownKey, logs }: Re
   const recorder = logs
     ? createRequestRecorder({
         log: control.requests,
+        now: control.now,
         onError: (error) => {
           logFailure('writing the request log failed; will retry', error);
         },

@@ -68,13 +68,14 @@ export async function openControl({ databases, config, asIs = false, ...options 
   const clients = createAppClients(models, now);
   return {
     ...store,
+    now,
     plans,
     apiKeys,
     /** Registered apps, and the keys of those that are connected. */
     apps: { ...createConnectedApps(models, { ...keyOptions, apiKeys, clients }), clients },
     audit: createAuditLog(models),
-    usage: createKeyUsage(models),
-    requests: createRequestLog(models),
+    usage: createKeyUsage(models, now),
+    requests: createRequestLog(models, now),
     sessions: createSessions(models, now, config.OIDC_ISSUER !== undefined),
     invitations: createInvitations(models, now),
     members: createMembers(models, now),

@@ -21,7 +21,7 @@ export interface UsageEntry extends UsageCounts {
 
 export type KeyUsage = ReturnType<typeof createKeyUsage>;
 
-export function createKeyUsage(models: ControlModels) {
+export function createKeyUsage(models: ControlModels, now: () => number) {
   const { usage, apiKeys } = models;
   const native = nativeCollection(usage);
 
@@ -61,7 +61,7 @@ export function createKeyUsage(models: ControlModels) {
       if (gone.length > 0) await native.deleteMany({ key_id: { $in: gone } }).catch(() => undefined);
       return parts.filter((_part, index) => failed?.has(index));
     },
-    ...createUsageReports(models),
+    ...createUsageReports(models, now),
   };
 }
 

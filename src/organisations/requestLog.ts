@@ -42,7 +42,11 @@ export type RequestLog = ReturnType<typeof createRequestLog>;
 const MOST_LOOKED_AT = 10_000;
 
 /** Requests with keys (docs/decisions/request-log.md). `most` is how many rows of each kind an organisation keeps. */
-export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MAX_ROWS) {
+export function createRequestLog(
+  models: Pick<ControlModels, 'requests' | 'organisations'>,
+  now: () => number,
+  most = MAX_ROWS,
+) {
   const { requests, organisations } = models;
   const native = nativeCollection(requests);
 
@@ -103,7 +107,7 @@ export function createRequestLog(models: Pick<ControlModels, 'requests' | 'organ
     },
     /** Counts matching requests of the last seven days by time. @throws AppError like page */
     async histogram(query: RequestQuery): Promise<RequestHistogram> {
-      const intervals = intervalsOf(query.since, query.until, Date.now());
+      const intervals = intervalsOf(query.since, query.until, now());
       const { first, length, count } = intervals;
       if (count === 0) return histogramOf(intervals, []);
       const since = new Date(Math.max(first, Date.parse(query.since ?? '') || 0)).toISOString();

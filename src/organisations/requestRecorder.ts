@@ -13,6 +13,8 @@ type DetailsOf = () => RequestDetails;
 
 export interface RequestRecorderOptions {
   readonly log: Pick<RequestLog, 'add' | 'trim'>;
+  /** The database's time, in milliseconds since 1970. */
+  readonly now: () => number;
   /** Called when a write fails; its rows are retried with the next ones, if there is room. */
   readonly onError: (error: unknown) => void;
   /** Called with the number of failed requests without a row since the last call. */
@@ -41,7 +43,7 @@ interface MinuteCounts {
  * Gathers requests with keys in memory and writes them every two seconds, so that no request waits for the database
  * (docs/decisions/request-log.md).
  */
-export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPACITY }: RequestRecorderOptions) {
+export function createRequestRecorder({ log, now, onError, onLeftOut, capacity = CAPACITY }: RequestRecorderOptions) {
   /** By key and by organisation. */
   const minutes = new LRUCache<string, MinuteCounts>({ max: MAX_COUNTED });
   /** Rows by organisation since it was trimmed. */
@@ -101,7 +103,7 @@ export function createRequestRecorder({ log, onError, onLeftOut, capacity = CAPA
     add(head: RequestHead, detailsOf: DetailsOf): void {
       schedule();
       if (batch.length < capacity && getsRow(head))
-        batch.push({ _id: randomUUID(), at: new Date(), ...head, ...detailsOf() });
+        batch.push({ _id: randomUUID(), at: new Date(now()), ...head, ...detailsOf() });
       else leftOut += Number(head.failed);
     },
     /** Writes what is gathered; resolves also if that fails. */

@@ -7,6 +7,8 @@ import { createDelayedWriter } from './delayedWriter';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
+  /** The database's time, in milliseconds since 1970. */
+  readonly now: () => number;
   /** Called when a write fails; the next write includes its counts. */
   readonly onError: (error: unknown) => void;
   /** Called with the number of requests that are missing from keys' usage, because more counters were needed than there is room for before they are stored. */
@@ -30,7 +32,7 @@ type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry
  * waits. If all counters fill up again during a write, further keys are not counted, which is reported; details by operation and
  * code beyond the capacity are dropped.
  */
-export function createUsageCounter({ usage, onError, onUncounted, capacity = CAPACITY }: UsageCounterOptions) {
+export function createUsageCounter({ usage, now, onError, onUncounted, capacity = CAPACITY }: UsageCounterOptions) {
   let counts = new Map<string, Entry>();
   /** Of all entries together. */
   let details = 0;
@@ -78,7 +80,7 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   return {
     /** Counts a finished request for ids of keys and of organisations (organisationUsageId); never blocks or fails. */
     count(ids: readonly string[], request: FinishedRequest): void {
-      const at = new Date(startOf(Date.now(), 'five_minutes'));
+      const at = new Date(startOf(now(), 'five_minutes'));
       const details = new Map(pathsOf(request).map((path) => [path, 1]));
       const counted = {
         at,

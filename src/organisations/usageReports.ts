@@ -1,6 +1,6 @@
 import { trusted } from 'mongoose';
 import { atMost, nativeCollection } from '../mongo/native';
-import { DAY, MINUTE } from '../units';
+import { DAY } from '../units';
 import type { ControlModels } from './models';
 import { codesOf, type CodeUsage, operationsOf, type OperationUsage, totalsOf, type UsageTotals } from './usageDetails';
 import { eachCount, type UsageCounts, type UsageRow, type UsageUnit } from './usageRows';
@@ -30,7 +30,16 @@ const MOST_KEYS = 10;
 /** Keys among which these are looked for: those used last. */
 const AMONG_KEYS = 1000;
 
-export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usage' | 'apiKeys'>) {
+export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usage' | 'apiKeys'>, now: () => number) {
+  /** The start of a period that ends now. */
+  function firstOf(period: UsagePeriod): number {
+    const { unit, buckets } = USAGE_PERIODS[period];
+    return startOf(now(), unit) - (buckets - 1) * UNIT_LENGTHS[unit];
+  }
+
+  /** The share of a unit that has passed, from 0 to 1. */
+  const passedOf = (start: number, length: number): number => Math.min(1, Math.max(0, (now() - start) / length));
+
   /** `first` is the start of the first of so many `buckets`, each a unit long, in milliseconds since 1970. */
   async function report(keyId: string, unit: UsageUnit, first: number, buckets: number): Promise<UsageReport> {
     const length = UNIT_LENGTHS[unit];
@@ -66,10 +75,9 @@ export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usag
     /** The keys of an organisation with the most requests in a period up to now, most first. */
     async readByKey(organisationId: string, period: UsagePeriod): Promise<KeyTotals[]> {
       const first = new Date(firstOf(period));
-      // keyWriter.ts writes last_used_at at most once a minute
-      const used = trusted({ $gte: new Date(first.getTime() - MINUTE) });
+      // whenever that was: a stream counts when it ends
       const keys = await apiKeys
-        .find({ 'organisation.id': organisationId, last_used_at: used }, { _id: 1 })
+        .find({ 'organisation.id': organisationId, last_used_at: trusted({ $ne: null }) }, { _id: 1 })
         .sort({ last_used_at: -1 })
         .setOptions(atMost(AMONG_KEYS))
         .lean();
@@ -82,15 +90,6 @@ export function createUsageReports({ usage, apiKeys }: Pick<ControlModels, 'usag
     },
   };
 }
-
-/** The start of a period that ends now. */
-function firstOf(period: UsagePeriod): number {
-  const { unit, buckets } = USAGE_PERIODS[period];
-  return startOf(Date.now(), unit) - (buckets - 1) * UNIT_LENGTHS[unit];
-}
-
-/** The share of a unit that has passed, from 0 to 1. */
-const passedOf = (start: number, length: number): number => Math.min(1, Math.max(0, (Date.now() - start) / length));
 
 /** Totals of the rows before `first`. Of the unit just before it only `share` counts, the part of the current unit that has passed: both periods are then as long. */
 function previousOf(all: readonly UsageRow[], first: number, length: number, share: number): UsageTotals {

@@ -91,6 +91,16 @@ describe.each(['25', '-25'])('a gateway whose clock is %s h off', (hours) => {
       },
     ]);
   });
+
+  test("counts and logs requests at the database's time", async () => {
+    const { id, key } = await makeKey(right, organisation);
+    expect((await client(off, key).get('/products')).status).toBe(200);
+    // which writes both
+    await off.stop();
+    expect(await right.control.usage.read(id, 'last_24h')).toMatchObject({ requests: 1 });
+    const [logged] = await right.control.requests.list({ organisationId: organisation.id, key_id: id }, 1);
+    expect(Math.abs(logged!.at.getTime() - Date.now())).toBeLessThan(60_000);
+  });
 });
 
 test('an accurate clock is not reported', async () => {

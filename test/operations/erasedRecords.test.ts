@@ -59,10 +59,10 @@ test.each(['the request log', 'usage'])('is deleted again if erased while it was
   if (what === 'usage') {
     const counted = { at: new Date(), requests: 1, errors: 0, rate_limited: 0 };
     const ids = [keyId, organisationUsageId(organisation.id)];
-    await createKeyUsage({ ...models, organisations }).add(ids.map((id) => ({ keyId: id, ...counted })));
+    await createKeyUsage({ ...models, organisations }, Date.now).add(ids.map((id) => ({ keyId: id, ...counted })));
   } else {
     const row = { _id: randomUUID(), organisation_id: organisation.id, key_id: keyId, at: new Date() };
-    await createRequestLog({ ...models, organisations }).add([row as RequestRow]);
+    await createRequestLog({ ...models, organisations }, Date.now).add([row as RequestRow]);
   }
   expect(looked).toBeGreaterThan(1);
   expect(await rowsOf(organisation, keyId)).toEqual([0, 0]);

@@ -26,6 +26,7 @@ function recordingTo(logger: unknown): (statusCode: number, log: Log, ms?: numbe
   const control = {
     usage: { add: (entries: readonly UsageEntry[]) => (counted.push(entries), never) },
     requests: { add: () => never },
+    now: Date.now,
   };
   const options = { control, metrics, logger, knownKey: () => undefined, logs: true };
   const recording = createRecording(options as unknown as Options);

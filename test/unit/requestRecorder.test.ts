@@ -39,7 +39,7 @@ describe('the recorder of requests', () => {
     },
   };
   const recorderOf = (more: Partial<Parameters<typeof createRequestRecorder>[0]> = {}) =>
-    createRequestRecorder({ log, onError, onLeftOut, ...more });
+    createRequestRecorder({ log, now: Date.now, onError, onLeftOut, ...more });
   const rows = () => written.flat();
 
   beforeEach(() => {

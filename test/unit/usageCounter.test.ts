@@ -20,7 +20,7 @@ const usage = {
   },
 };
 const counting = (capacity?: number) =>
-  createUsageCounter({ usage, onError, onUncounted, ...(capacity !== undefined && { capacity }) });
+  createUsageCounter({ usage, now: Date.now, onError, onUncounted, ...(capacity !== undefined && { capacity }) });
 const requests = () => written.flat().map((entry): [string, number] => [entry.keyId, entry.requests]);
 
 beforeEach(() => {
@@ -118,7 +118,7 @@ test('reports a request once that was stored in no unit and has no room any more
     counter.count(['b'], OK);
     return Promise.resolve(entries.flatMap((entry) => units.map((unit) => ({ ...entry, units: [unit] }))));
   };
-  const counter = createUsageCounter({ usage: { add }, onError, onUncounted, capacity: 1 });
+  const counter = createUsageCounter({ usage: { add }, now: Date.now, onError, onUncounted, capacity: 1 });
   counter.count(['a'], OK);
   await counter.stop();
   await counter.stop();

@@ -276,7 +276,7 @@ describe('stored requests', () => {
     }));
 
   test('are trimmed to the newest of their organisation, failed and successful ones separately', async () => {
-    const log = createRequestLog(createControlModels(gateway.databases), 10);
+    const log = createRequestLog(createControlModels(gateway.databases), Date.now, 10);
     const [{ id: one }, { id: two }] = [await makeOrganisation(gateway), await makeOrganisation(gateway)];
     await log.add([...rowsOf(one, 30, true), ...rowsOf(one, 12, false), ...rowsOf(two, 30, true)]);
     await log.trim(one);
@@ -289,7 +289,7 @@ describe('stored requests', () => {
   });
 
   test('are stored once if the answer to their write was lost, and read up to the number that is asked for', async () => {
-    const log = createRequestLog(createControlModels(gateway.databases));
+    const log = createRequestLog(createControlModels(gateway.databases), Date.now);
     const { id: organisationId } = await makeOrganisation(gateway);
     const rows = rowsOf(organisationId, 250, false);
     await log.add(rows.slice(0, 30));

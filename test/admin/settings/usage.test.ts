@@ -50,6 +50,10 @@ test('requests of a key are counted over all APIs and instances, with errors, 42
       { key_id: key.id, requests: 14, errors: 6, rate_limited: 4 },
     ]);
   }
+  // a stream is counted when it ends, however long after the key was used
+  const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
+  await keys.updateOne({ _id: key.id }, { $set: { last_used_at: new Date(0) } });
+  expect((await ann.call('usage_by_key', { period: 'last_1h' })).data).toHaveLength(1);
   const [to] = new Date().toISOString().split('T');
   expect(await ann.call('usage', { key_id: key.id, to })).toMatchObject({ requests: 14 });
   expect(await ann.call('usage', { period: 'last_24h', to })).toMatchObject({
@@ -132,7 +136,7 @@ test('of a write that was done in part each count is added once, to its five min
   const faults: unknown[] = [];
   const { usage } = gateway.control;
   const onError = (error: unknown) => faults.push(error);
-  const counter = createUsageCounter({ usage, onError, onUncounted: () => undefined });
+  const counter = createUsageCounter({ usage, now: Date.now, onError, onUncounted: () => undefined });
   counter.count([id], OK);
   await counter.stop();
   expect(faults).toHaveLength(1);
