@@ -11,6 +11,7 @@ import { lacksSample, type Sandbox, SandboxRefused } from '../organisations/sand
 import { signInUrl } from '../organisations/signInTokens';
 import { REF_PREFIX } from '../units';
 import type { CreationHooks } from './organisations';
+import { recordErasure, recordReadmission } from './customerEvents';
 import { conflict, beingErased, notAllowed, plainName, requireLine } from './refusals';
 
 /* What only operators do in an organisation: links, customers and its sandbox. */
@@ -82,6 +83,7 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
   }
 
   const record = control.as(actor).record;
+  const log = { audit: control.audit, record };
 
   /** The sandbox of the organisation, or the organisation if it is one. @throws AppError not_found */
   async function ownSandbox(): Promise<Sandbox['organisation']> {
@@ -119,9 +121,7 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
       }
       const erased = await actions.eraseCustomer(data, customer._id, writer);
-      // after the erasure, whose counts it has; if this process is killed in between, there is no event
-      if (Object.values(erased).some((count) => count > 0))
-        await record('customer.erased', organisation.id, { customer_id: customer._id, ...erased });
+      await recordErasure(log, { organisationId: organisation.id, customerId: customer._id }, erased);
       const counts = Object.entries(erased).map(([collection, count]) => ({ collection, count }));
       return { id: customer._id, external_ref: customer.external_ref, erased: counts };
     },
@@ -129,10 +129,8 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
       const data = dataOf(organisation);
       const customer = await customerOf(data, customer_id);
       const { _id, external_ref } = customer;
-      if (customer.erased_at) {
-        await actions.readmitCustomer(data, customer, writer);
-        await record('customer.readmitted', organisation.id, { customer_id: _id });
-      }
+      if (customer.erased_at) await actions.readmitCustomer(data, customer, writer);
+      await recordReadmission(log, { organisationId: organisation.id, customerId: _id }, customer.erased_at != null);
       return { id: _id, external_ref };
     },
     /** Creates the sandbox of the organisation, or completes the one that it has. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
 import { eraseCustomer } from '../resources/eraseCustomer';
+import { recordErasure, recordReadmission } from '../admin/customerEvents';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
 import { CommandFailure, interrupted, interruption, notFound, rethrowInterrupted } from './ending';
 import { checkFolder, exportFolder } from './export/command';
@@ -19,32 +20,35 @@ interface Confirmed {
 export async function eraseCustomerCommand(id: string, { org, confirm, json }: OrgOption & Confirmed): Promise<void> {
   const signal = interruption();
   const erased = await withStore(async (store) => {
-    const data = store.databases.organisationData(await requireData(store, org));
+    const organisation = await requireData(store, org);
+    const data = store.databases.organisationData(organisation);
     const customer = await customerById(data, id);
     if (!customer)
       throw new CommandFailure(`customer ${id} not found; see GET /api/v1/customers, or export --org ${org}`);
     // an erased customer has no name to confirm, and erasing it again is harmless
     if (!customer.erased_at) requireConfirmed('customer', confirm, customer.name);
-    const counts = await eraseCustomer(data, id, { by: 'operator', signal });
-    const changed = Object.values(counts).some((count) => count > 0);
-    if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...counts });
-    return counts;
+    const counts = await eraseCustomer(data, customer._id, { by: 'operator', signal });
+    await recordErasure(store.control, { organisationId: organisation.id, customerId: customer._id }, counts);
+    return { id: customer._id, counts };
   }, signal).catch(rethrowInterrupted('run the same command again to continue'));
-  const counts = Object.entries(erased).map(([collection, count]) => `${String(count)} in ${collection}`);
-  printResult(json, { id, erased }, `Erased the personal data of customer ${id}: changed ${counts.join(', ')}.`);
+  const texts = Object.entries(erased.counts).map(([collection, count]) => `${String(count)} in ${collection}`);
+  const result = { id: erased.id, erased: erased.counts };
+  printResult(json, result, `Erased the personal data of customer ${erased.id}: changed ${texts.join(', ')}.`);
 }
 
 /** Accepts writes of an erased customer again. Each member gets a value again when it is next sent. */
 export async function readmitCustomerCommand(ref: string, { org, json }: OrgOption): Promise<void> {
   const readmitted = await withStore(async (store) => {
-    const data = store.databases.organisationData(await requireData(store, org));
+    const organisation = await requireData(store, org);
+    const data = store.databases.organisationData(organisation);
     const customer = (await customerByRef(data, ref)) ?? (await customerById(data, ref));
     if (!customer)
       throw new CommandFailure(`there is no customer with the external_ref or id ${ref}; see GET /api/v1/customers`);
     const { _id } = customer;
-    if (!customer.erased_at) throw new CommandFailure(`customer ${ref} (id ${_id}) was not erased`);
     await readmitCustomer(data, customer, 'operator');
-    await store.control.record('customer.readmitted', org, { customer_id: _id });
+    const subject = { organisationId: organisation.id, customerId: _id };
+    if (!(await recordReadmission(store.control, subject, customer.erased_at != null)))
+      throw new CommandFailure(`customer ${ref} (id ${_id}) was not erased`);
     return { id: _id, external_ref: customer.external_ref };
   });
   printResult(json, readmitted, `Customer ${ref} (id ${readmitted.id}) can be written again.`);

@@ -64,6 +64,10 @@ async function everything(): Promise<string> {
   return found.join('\n');
 }
 
+const recorded = async (action: string): Promise<number> =>
+  (await cli.json<unknown[]>('audit', '--org', organisation.id, '--action', action)).length;
+const unrecord = (action: string) => bare.db(CONTROL_DATABASE).collection('audit_events').deleteMany({ action });
+
 async function exported(): Promise<Record<string, Record<string, unknown>[]>> {
   const folder = join(await newFolder(), 'export');
   await cli.json('export', '--org', organisation.id, folder);
@@ -85,7 +89,8 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   await cli.failed(2, 'customer', 'erase', customer.id, '--org', organisation.id, '--confirm', 'Somebody');
   expect(await everything()).toContain('Zuckerschatz');
 
-  const args = ['customer', 'erase', customer.id, '--org', organisation.id, '--confirm', customer.name];
+  // ids in capitals are the same ids
+  const args = ['customer', 'erase', customer.id.toUpperCase(), '--org', organisation.id, '--confirm', customer.name];
   const orders = before.orders!.filter((row) => row.customer_id === customer.id);
   expect(await cli.json(...args)).toEqual({
     id: customer.id,
@@ -135,8 +140,11 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
     id: customer.id,
     erased: { customers: 0, quotes: 0, orders: 0, requests: 0, messages: 0 },
   });
-  const events = await cli.json<unknown[]>('audit', '--org', organisation.id, '--action', 'customer.erased');
-  expect(events).toHaveLength(1);
+  expect(await recorded('customer.erased')).toBe(1);
+  // killed before its event was recorded
+  await unrecord('customer.erased');
+  await cli.json(...args);
+  expect(await recorded('customer.erased')).toBe(1);
 }, 120_000);
 
 test('an export made after the erasure can be imported', async () => {
@@ -172,8 +180,11 @@ test('an erased customer is written by nobody until it is readmitted, which is a
   expect(await cli.failed(1, ...args)).toContain('was not erased');
   expect(await upsert()).toEqual([]);
   expect((await caller.get(path)).body).toMatchObject({ name: 'Back', erased_at: null });
-  const events = await cli.json<unknown[]>('audit', '--org', organisation.id, '--action', 'customer.readmitted');
-  expect(events).toHaveLength(1);
+  expect(await recorded('customer.readmitted')).toBe(1);
+  // killed before its event was recorded
+  await unrecord('customer.readmitted');
+  await cli.json(...args);
+  expect(await recorded('customer.readmitted')).toBe(1);
 });
 
 test('a customer that does not exist is an error', async () => {
