@@ -194,7 +194,7 @@ export class OrganisationData implements Pauses {
 
   /** Notes that rows were deleted or shortened, so that the next write is not refused by an earlier size. */
   noteRoom(): void {
-    this.context.quota?.outdate(this.#database);
+    this.context.quota?.noteDeletion(this.#database);
   }
 
   /** Drops the database. If another process is dropping it, waits until that has been done. */

@@ -10,11 +10,14 @@ import { READ_TIMEOUT } from '../mongo/native';
  * each write.
  */
 
-/** How old a measurement may be, in milliseconds. */
+/** How long a size counts, in milliseconds. */
 const VALID_FOR = 10 * SECOND;
-/** After a measurement, this many times as long as it took passes before the next: measuring takes at most 1/20 of the time, however slow the server. */
+/** After a measurement, this many times as long as it took passes before the next is due: that takes at most 1/20 of the time, however slow the server. */
 const REST = 20;
-/** Organisations whose size is remembered, each for a day after its last measurement: another gateway may have erased it. */
+/**
+ * Organisations whose size is remembered, each for a day after its last measurement: another gateway may have erased it. One takes about 0.5 KB, and
+ * one that is forgotten, the first to write after 10,000 others, is measured at its next write.
+ */
 const KNOWN = { max: 10_000, ttl: DAY };
 
 /** The bytes of an organisation's uncompressed documents and its indexes. Unlike the size of files, they drop as soon as rows are deleted. */
@@ -61,30 +64,32 @@ export interface QuotaState {
 }
 
 /** What is known of an organisation that writes. Times are those of performance.now(). */
-interface Known {
-  readonly bytes: number;
+interface Size {
+  /** As measured last; undefined before that. */
+  bytes: number | undefined;
   /** The bytes of uploads that were admitted since. */
-  readonly uploaded: number;
+  uploaded: number;
   /** The limit of its plan, in bytes. */
-  readonly most: number;
-  readonly validUntil: number;
-  readonly mayMeasureFrom: number;
-  /** Whether rows were deleted since it was measured, so that it refuses nothing. */
-  readonly isOutdated: boolean;
+  most: number;
+  /** When the next measurement is due, and from when it may be earlier because uploads may have failed. */
+  due: number;
+  mayMeasureFrom: number;
+  /** How often something was deleted; and how often when `bytes` was measured, and when that was last tried. */
+  deletions: number;
+  measuredAfter: number;
+  triedAfter: number;
+  measuring: Promise<void> | undefined;
 }
 
-/** A measurement in progress. */
-interface Measurement {
-  /** Resolves with whether it succeeded. */
-  done?: Promise<boolean>;
-  /** Whether rows were deleted since it began. */
-  isOutdated: boolean;
-}
+const newSize = (most: number): Size => ({
+  ...{ bytes: undefined, uploaded: 0, most, due: 0, mayMeasureFrom: 0 },
+  ...{ deletions: 0, measuredAfter: 0, triedAfter: 0, measuring: undefined },
+});
 
-const sizeWithUploads = ({ bytes, uploaded }: Known): number => bytes + uploaded;
+/** With uploads; 0 while it is unknown, so that it refuses nothing. */
+const bytesOf = ({ bytes, uploaded }: Size): number => (bytes === undefined ? 0 : bytes + uploaded);
 
-const isFullAt = (most: number, known: Known | undefined): boolean =>
-  known !== undefined && sizeWithUploads(known) >= most;
+const isFull = (size: Size): boolean => bytesOf(size) >= size.most;
 
 export interface QuotaOptions {
   /** The bytes that an organisation of a plan may store; null for no limit. */
@@ -96,38 +101,31 @@ export interface QuotaOptions {
 }
 
 export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOptions) {
-  const cache = new LRUCache<string, Known>(KNOWN);
-  const measuring = new Map<string, Measurement>();
+  const sizes = new LRUCache<string, Size>(KNOWN);
 
-  async function measure(database: mongo.Db, most: number, measurement: Measurement): Promise<boolean> {
-    const name = database.databaseName;
+  async function measureNow(database: mongo.Db, size: Size): Promise<void> {
     const begun = performance.now();
-    const before = cache.get(name)?.uploaded ?? 0;
-    const measured = await read(database).catch((error: unknown) => {
-      onFailure?.(name, error);
-      return undefined;
-    });
-    // `admit` has removed it: the plan has no limit any more
-    if (!measuring.delete(name)) return false;
+    const { uploaded, deletions } = size;
+    size.triedAfter = deletions;
+    try {
+      size.bytes = await read(database);
+      size.uploaded -= uploaded;
+      size.measuredAfter = deletions;
+    } catch (error) {
+      // the last size counts, unless something was deleted since
+      onFailure?.(database.databaseName, error);
+    }
     const now = performance.now();
-    const last = cache.get(name);
-    // if measuring fails, the last size counts unless it is outdated, and one that was never known refuses nothing
-    const bytes = measured ?? last?.bytes ?? 0;
-    const uploaded = Math.max(0, (last?.uploaded ?? 0) - (measured === undefined ? 0 : before));
-    const rest = (now - begun) * REST;
-    const validUntil = measurement.isOutdated ? 0 : now + Math.max(VALID_FOR, rest);
-    const isOutdated = measurement.isOutdated || (measured === undefined && (last?.isOutdated ?? false));
-    cache.set(name, { bytes, uploaded, most, validUntil, mayMeasureFrom: now + rest, isOutdated });
-    return measured !== undefined;
+    size.mayMeasureFrom = now + (now - begun) * REST;
+    size.due = Math.max(now + VALID_FOR, size.mayMeasureFrom);
+    size.measuring = undefined;
+    // for another day, unless its plan has no limit any more
+    if (sizes.peek(database.databaseName) === size) sizes.set(database.databaseName, size);
   }
 
-  /** Measures an organisation, together with all who ask while it is measured. Resolves as {@link Measurement.done}. */
-  function measureOnce(database: mongo.Db, most: number): Promise<boolean> {
-    const measurement = measuring.get(database.databaseName) ?? { isOutdated: false };
-    measuring.set(database.databaseName, measurement);
-    measurement.done ??= inBackground(() => measure(database, most, measurement));
-    return measurement.done;
-  }
+  /** Measures an organisation, together with all who ask while it is measured. */
+  const measure = (database: mongo.Db, size: Size): Promise<void> =>
+    (size.measuring ??= inBackground(() => measureNow(database, size)));
 
   return {
     /**
@@ -138,49 +136,42 @@ export function createQuota({ mostOf, onFailure, read = storedBytes }: QuotaOpti
       const name = database.databaseName;
       const most = mostOf(plan);
       if (most === null) {
-        cache.delete(name);
-        measuring.delete(name);
+        sizes.delete(name);
         return;
       }
-      const last = cache.get(name);
+      const size = sizes.get(name) ?? newSize(most);
+      if (!sizes.has(name)) sizes.set(name, size);
+      size.most = most;
+      // what is deleted from now on is not this write's concern: otherwise whoever deletes all the time would never be refused
+      const { deletions, bytes, due, mayMeasureFrom, uploaded } = size;
       const now = performance.now();
-      const isFull = isFullAt(most, last);
-      /** Whether what is known was measured after this write began, and so after all deletions before it. */
-      let isCurrent = false;
       // if uploads make it full, it is measured before the time, since one that was counted may have failed
-      if (!last || last.validUntil < now || (isFull && last.uploaded > 0 && last.mayMeasureFrom <= now)) {
-        const done = measureOnce(database, most);
-        // an old measurement alone must not refuse a write, and files wait for the first
-        const isMeasured = (isFull || (!last && upload > 0)) && (await done);
-        const measured = cache.get(name);
-        // one more, which counts though rows are deleted again meanwhile: otherwise whoever deletes all the time would never be refused
-        if (isMeasured && measured?.isOutdated === true && isFullAt(most, measured))
-          isCurrent = await measureOnce(database, most);
+      if (due <= now || (isFull(size) && uploaded > 0 && mayMeasureFrom <= now)) {
+        const done = measure(database, size);
+        // an old size alone must not refuse a write, and files wait for the first
+        if (isFull(size) || (bytes === undefined && upload > 0)) await done;
       }
-      const known = cache.get(name);
-      // its plan has changed
-      if (known && known.most !== most) cache.set(name, { ...known, most });
-      const bytes = known ? sizeWithUploads(known) : 0;
-      if (bytes < most || (known?.isOutdated === true && !isCurrent)) {
-        if (known && upload > 0) cache.set(name, { ...known, most, uploaded: known.uploaded + upload });
+      // a measurement from before a deletion refuses nothing; the first of two may have been under way then
+      for (let tries = 0; tries < 2 && isFull(size) && size.triedAfter < deletions; tries += 1)
+        await measure(database, size);
+      if (!isFull(size) || size.measuredAfter < deletions) {
+        size.uploaded += upload;
         return;
       }
-      const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
+      const detail = `The organisation stores ${String(bytesOf(size))} bytes, and its limit is ${String(size.most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
-    /** Makes the size of an organisation invalid, so that no later write is refused before it has been measured again. */
-    outdate({ databaseName }: mongo.Db): void {
-      const last = cache.get(databaseName);
-      if (last) cache.set(databaseName, { ...last, validUntil: 0, isOutdated: true });
-      const measurement = measuring.get(databaseName);
-      if (measurement) measurement.isOutdated = true;
+    /** Notes that something was deleted: no later write is refused before the organisation has been measured again. */
+    noteDeletion({ databaseName }: mongo.Db): void {
+      const size = sizes.get(databaseName);
+      if (size) size.deletions += 1;
     },
     state(): QuotaState {
-      const all = [...cache.values()].map((known) => ({ bytes: sizeWithUploads(known), most: known.most }));
+      const all = [...sizes.values()];
       return {
-        largest: Math.max(0, ...all.map(({ bytes }) => bytes)),
-        fullest: Math.max(0, ...all.map(({ bytes, most }) => bytes / most)),
-        full: all.filter(({ bytes, most }) => bytes >= most).length,
+        largest: Math.max(0, ...all.map(bytesOf)),
+        fullest: Math.max(0, ...all.map((size) => bytesOf(size) / size.most)),
+        full: all.filter(isFull).length,
       };
     },
   };

@@ -105,7 +105,7 @@ test('a size from before rows were deleted refuses nothing, though it cannot be 
   await write();
   await wait(1);
   await expect(write()).rejects.toThrow('1000 bytes');
-  quota.outdate(organisation);
+  quota.noteDeletion(organisation);
   read.mockRejectedValueOnce(new Error('away'));
   // nor is it measured more often than otherwise
   for (let time = 0; time < 3; time += 1) await write();
@@ -118,8 +118,9 @@ test('a measurement that had begun before rows were deleted refuses nothing', as
   const quota = createQuota({ mostOf: () => most, read, onFailure });
   slow();
   bytes = AT_MOST;
+  void quota.admit(organisation, 'growth');
+  quota.noteDeletion(organisation);
   const write = quota.admit(organisation, 'growth', 1);
-  quota.outdate(organisation);
   // when it is measured once more
   setTimeout(() => (bytes = 0), 7000);
   await wait(10_000);
@@ -127,22 +128,39 @@ test('a measurement that had begun before rows were deleted refuses nothing', as
   expect(read).toHaveBeenCalledTimes(2);
 });
 
-test('deletions do not switch it off: of two measurements during which rows are deleted, the second refuses, unless it fails', async () => {
+test('deletions do not switch it off: a measurement that begins after a write refuses it though rows are deleted meanwhile, unless it fails', async () => {
   const quota = createQuota({ mostOf: () => most, read, onFailure });
   slow();
   bytes = AT_MOST;
   const deleting = setInterval(() => {
-    quota.outdate(organisation);
+    quota.noteDeletion(organisation);
   }, 1000);
   const write = quota.admit(organisation, 'growth', 1);
   await Promise.all([expect(write).rejects.toThrow('1000 bytes'), wait(10_000)]);
-  expect(read).toHaveBeenCalledTimes(2);
-  const another = quota.admit(organisation, 'growth');
+  expect(read).toHaveBeenCalledTimes(1);
   read.mockRejectedValueOnce(new Error('away'));
+  const another = quota.admit(organisation, 'growth');
   await wait(5000);
   clearInterval(deleting);
   await expect(another).resolves.toBeUndefined();
-  expect(read).toHaveBeenCalledTimes(4);
+  expect(read).toHaveBeenCalledTimes(2);
+});
+
+test('below the limit, deletions have it measured no more often', async () => {
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
+  bytes = 10;
+  for (let time = 0; time < 5; time += 1) {
+    await quota.admit(organisation, 'growth', 1);
+    quota.noteDeletion(organisation);
+  }
+  expect(read).toHaveBeenCalledTimes(1);
+});
+
+test('files alone refuse nothing while the size was never known', async () => {
+  const quota = createQuota({ mostOf: () => most, read, onFailure });
+  read.mockRejectedValue(new Error('away'));
+  for (let file = 0; file < 10; file += 1) await quota.admit(organisation, 'growth', 300);
+  expect(quota.state()).toEqual({ largest: 0, fullest: 0, full: 0 });
 });
 
 test('files count at once: a burst passes the limit by one at most, and one that was not stored refuses nothing', async () => {
