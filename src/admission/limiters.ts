@@ -36,11 +36,14 @@ export interface LimitersOptions {
 const REDIS_TIMEOUT = 40;
 /** The same for the ping that follows a request without an answer: no request waits for it, and a busy machine gets the time to read the answer. */
 const RETRY_TIMEOUT = 5 * REDIS_TIMEOUT;
-/** Timeout of a Redis command, in milliseconds; its request has fallen back to memory long before. */
+/** After this many late answers in a row, each followed by the answer to a ping, Redis is too slow to count. */
+const MOST_LATE = 10;
+/** Timeout of a Redis command, and of connecting, in milliseconds; its request has fallen back to memory long before. */
 const COMMAND_TIMEOUT = 1000;
 /** How long Redis is skipped after a failure, in milliseconds: 40 of each 540 have requests that wait, below a tenth, and it is soon used again once it recovers. */
 const PAUSE_AFTER_FAILURE = 500;
-/** The longest wait before Redis is connected to again, in milliseconds. */
+/** How long it waits before it connects again, times the attempts so far, and at most, in milliseconds. */
+const RECONNECT_PAUSE = 50;
 const LONGEST_RECONNECT_PAUSE = 1000;
 
 /** Opens the limiters; with `redisUrl`, even if Redis does not respond, since they count in memory until it does. */
@@ -59,7 +62,8 @@ function budgets(
   { limit }: LimitersOptions,
   createStore: (name: string, points: number) => RateStore,
 ): Omit<Limiters, 'health' | 'close'> {
-  // one for each name and number, so that plans with the same points share what was spent in memory, too
+  // one for each name and number, so that plans with the same points share what was spent in memory, too; `key` is that of users and tokens, too,
+  // whose ids no key has, since gateways of all versions must share the counters of a name
   const made = new Map<string, RateLimiter>();
   const budget = (name: string, points: number): RateLimiter => {
     const id = `${name} ${String(points)}`;
@@ -91,6 +95,7 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
   let skipUntil = 0;
   let isClosed = false;
   let pinging: Promise<void> | undefined;
+  let late = 0;
 
   function noteFailure(error: unknown): void {
     skipUntil = performance.now() + PAUSE_AFTER_FAILURE;
@@ -105,6 +110,7 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
   }
 
   function noteAnswer(): void {
+    late = 0;
     if (!isReportedDown) return;
     isReportedDown = false;
     reportedAnswer = undefined;
@@ -114,7 +120,10 @@ function createSharedLimiters(options: LimitersOptions, redis: Redis): Limiters 
   /** Pings before a missing answer counts as a failure, since this machine may have been busy. An answer to a ping does not end a failure: counts may still be refused. */
   function pingAgain(): Promise<void> {
     pinging ??= within(RETRY_TIMEOUT, redis.ping())
-      .then(() => undefined, noteFailure)
+      .then(() => {
+        late += 1;
+        if (late >= MOST_LATE) noteFailure(new NoAnswerError(`each answer took more than ${String(REDIS_TIMEOUT)} ms`));
+      }, noteFailure)
       .finally(() => (pinging = undefined));
     return pinging;
   }
@@ -175,11 +184,11 @@ async function connect(url: string): Promise<Redis> {
   const { Redis: Client } = await import('ioredis');
   return new Client(url, {
     commandTimeout: COMMAND_TIMEOUT,
-    connectTimeout: 1000,
+    connectTimeout: COMMAND_TIMEOUT,
     // if a command cannot be sent now, fall back to memory instead of queueing it
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_PAUSE),
+    retryStrategy: (attempt) => Math.min(attempt * RECONNECT_PAUSE, LONGEST_RECONNECT_PAUSE),
   });
 }
 

