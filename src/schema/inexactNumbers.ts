@@ -20,13 +20,16 @@ export function numberAround(text: string, at: number): [start: number, end: num
   return [start, end];
 }
 
+/** A number of JSON; anything else stays as it is, so that a text that is not valid stays invalid. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
 /** A number without an exponent loses no fraction in so many characters: 15 digits and a point. */
 const EXACT_LENGTH = 16;
 
 /** Whether a number has a fraction, but would be parsed as whole. Takes time in proportion to its length. */
 export function seemsWhole(number: string): boolean {
   if (number.length <= EXACT_LENGTH && !/e/i.test(number)) return false;
-  return Number.isInteger(Number(number)) && /[1-9]/.test(partsOf(number).fraction);
+  return NUMBER.test(number) && Number.isInteger(Number(number)) && /[1-9]/.test(partsOf(number).fraction);
 }
 
 /** The digits before and after the point, once the exponent has moved it. */

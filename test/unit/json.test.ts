@@ -151,6 +151,11 @@ describe('a number that JSON.parse would make whole although it has a fraction',
     '1.00000000000000000001e',
     'e1.5',
     '[1.00000000000000000001',
+    '+99999999999999999999999e-23',
+    '04.00000000000000001',
+    '+1.00000000000000000001',
+    '1.e-400',
+    '-.00000000000000000001',
   ])('malformed, stays malformed: %s', (text) => {
     expect(() => parsed(text)).toThrow(SyntaxError);
   });
