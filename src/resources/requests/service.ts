@@ -19,7 +19,7 @@ import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '../../stored/change';
 import { readOne, type RowReader } from '../../stored/collection';
 import { erasedCustomerFault, erasedCustomersOf } from '../../stored/erasedCustomers';
-import { isServed } from '../../stored/invalidRows';
+import { isServed, requireServed } from '../../stored/invalidRows';
 import { metadataFaults, withMetadata } from '../../stored/metadata';
 import { referenceChecks, referencesOf } from '../../stored/referenceFaults';
 import { changedAt, writeRows } from '../../stored/rows';
@@ -143,12 +143,17 @@ interface NewMessage {
 /**
  * Adds a message to a thread, and sets the thread's status according to who wrote it, in one transaction. `mayRead` is whether the caller may
  * read threads.
- * @throws AppError validation_failed if the text is blank, or the thread's customer was erased; not_found
+ * @throws AppError validation_failed if the text is blank, or the thread's customer was erased; not_found; stored_object_invalid
  */
 export async function addMessage(
   data: OrganisationData,
   input: NewMessage,
-  { write, organisation, mayRead }: Writing & { readonly mayRead: boolean },
+  {
+    write,
+    organisation,
+    mayRead,
+    noteInvalid,
+  }: Writing & Pick<DataContext, 'noteInvalid'> & { readonly mayRead: boolean },
 ): Promise<Message> {
   throwFaults(brokenTexts(input));
   requireText(input);
@@ -159,6 +164,7 @@ export async function addMessage(
     const fault = erasedCustomerFault(requests, stored, erased, '');
     if (fault) throwFaults([{ ...fault, pointer: '/id', detail: ERASED_THREAD }]);
     const before = await withCounters(data, stored, session);
+    requireServed({ noteInvalid }, requests, before, WITHOUT_SEARCH);
     const at = changedAt(before.last_message_at, now);
     const message: Message = {
       ...messages.defaults(organisation),
@@ -280,7 +286,11 @@ export const requestResolvers = {
     open_request: (_: unknown, args: NewRequest, context: DataContext) =>
       openRequest(context.data, args, writing(context)),
     add_request_message: (_: unknown, args: NewMessage, context: DataContext) =>
-      addMessage(context.data, args, { ...writing(context), mayRead: mayReadThreads(context) }),
+      addMessage(context.data, args, {
+        ...writing(context),
+        mayRead: mayReadThreads(context),
+        noteInvalid: context.noteInvalid,
+      }),
     update_request: updateResolver,
   },
 };

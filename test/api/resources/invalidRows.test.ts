@@ -255,3 +255,18 @@ test('a PATCH that cures the row is done, another one is 500 and changes nothing
   expect(await rows.findOne({})).toMatchObject({ name: customer!.name, email: { home: 'a@example.com' } });
   expect(await caller.patch(path, { email: 'a@example.com' })).toMatchObject({ status: 200 });
 });
+
+test('a thread that cannot be shown gets no messages', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const caller = await callerOf(gateway, organisation);
+  const { body } = await caller.post('/requests', { text: 'Hello' });
+  const threads = gateway.databases.organisationData(organisation).collection(resourceOf('requests'));
+  for (const member of ['subject', 'updated_at']) {
+    const before = await threads.findOneAndUpdate({ _id: body.id }, { $unset: { [member]: '' } } as never);
+    const refused = await caller.post(`/requests/${String(body.id)}/messages`, { text: 'More' });
+    expect([refused.status, refused.body.errors?.[0].pointer]).toEqual([500, `/${member}`]);
+    expect(refused.body.code).toBe('stored_object_invalid');
+    await threads.replaceOne({ _id: body.id }, before as never);
+  }
+  expect((await caller.get(`/requests/${String(body.id)}/messages`)).body.data).toHaveLength(1);
+});
