@@ -112,14 +112,14 @@ export function createOrganisationOperations(
     },
     async update_organisation({ id, name, plan, state, external_ref }: UpdateArgs) {
       if (plan !== undefined) requirePlanName(plan);
-      const { id: organisationId } = await requireOpen(id);
+      if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
       const set = {
         ...(name !== undefined && { name: plainName(name, '/name') }),
         ...(plan !== undefined && { plan }),
         ...(state !== undefined && { state }),
         ...(external_ref !== undefined && { external_ref }),
       };
-      if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
+      const { id: organisationId } = await requireOpen(id);
       const changed = await organisations.update(organisationId, set).catch(rethrowForCaller);
       // its erasure has begun meanwhile
       if (!changed) throw beingErased();
@@ -139,10 +139,14 @@ export function createOrganisationOperations(
     async move_organisation({ id, to }: Id & { readonly to: string }) {
       const { id: organisationId } = await requireOpen(id);
       if (!databases.shards) throw notAllowed('/to', 'the database is a replica set, without shards');
+      const request = { kind: 'move', organisationId, to } as const;
+      // first, as a job that has not ended may have moved it already
+      const open = await control.jobs.findOpen(request);
+      if (open) return shownJob(open);
       await databases.shards.require(to).catch((error: unknown) => rethrowForCaller(error, '/to'));
       if ((await databases.shardsOf([organisationId])).get(organisationId) === to)
         throw conflict('/to', `organisation ${organisationId} is on shard ${to} already`);
-      return askForJob({ kind: 'move', organisationId, to });
+      return askForJob(request);
     },
     async job({ id }: Id) {
       const row = await control.jobs.find(id.toLowerCase());

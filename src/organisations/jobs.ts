@@ -65,6 +65,9 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
       }
       return counts;
     }),
+    /** The open job that does this. */
+    findOpen: ({ kind, to, organisationId }: JobRequest): Promise<JobRow | null> =>
+      rows.findOne({ organisation_id: organisationId, ended_at: null, kind, to }),
     /**
      * Finds the open job that does this, or creates one; a new erasure ends all access at once. Undefined if there is neither
      * such an organisation nor a job that erased it. @throws JobRefused
@@ -131,7 +134,9 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
       return models.change(async (session, record) => {
         const isReleased = await leases.release({ _id, holder }, { $set: ended }, { session });
         // a job that succeeded has already recorded what it did, and an erased organisation must have no further event
-        if (isReleased && error !== null) await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
+        const isFailed = isReleased && error !== null;
+        const row = isFailed && (await organisations.exists({ _id: organisation_id }).session(session));
+        if (row) await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
         return isReleased;
       });
     },

@@ -97,7 +97,7 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
           throw new JobRefused(
             `organisations cannot be moved while the control database has schema version ${String(version)}, as gateways of versions before 0.9 may run; once all gateways have this version, run scopegate doctor --fix`,
           );
-        requireMovable(current, to, mover, now());
+        requireMovable(current, to, now());
         const at = new Date(now());
         const move = { to, mover, begun_at: current.move?.begun_at ?? at, seen_at: at };
         await organisations.updateOne({ _id: id }, { $set: { move } }, { session });
@@ -116,16 +116,11 @@ export function createMoves(models: ControlModels, actor: Actor, now: () => numb
 }
 
 /** @throws JobRefused if the organisation is being erased, or moved to another shard or by another process that is alive */
-function requireMovable(
-  { organisation: { id, state }, move }: OrganisationMove,
-  to: string,
-  mover: string,
-  now: number,
-): void {
+function requireMovable({ organisation: { id, state }, move }: OrganisationMove, to: string, now: number): void {
   if (state === 'erasing') throw new JobRefused(`organisation ${id} is being erased`);
   if (!move) return;
   if (move.to !== to) throw new JobRefused(`organisation ${id} is already being moved to shard ${move.to}`);
-  if (move.mover === mover || isAbandoned(move, now)) return;
+  if (isAbandoned(move, now)) return;
   const unseen = now - move.seen_at.getTime();
   throw new JobRefused(
     `another process is moving organisation ${id}; it was seen ${seconds(unseen)} ago. If it was killed, try again in ${seconds(LOST_AFTER - unseen)}`,

@@ -50,6 +50,29 @@ test('a move whose end a gateway could not record, or that another process ended
   expect(await ended(job.id)).toMatchObject({ state: 'done', error: null });
 });
 
+test('asked for again once MongoDB has moved it, and before it has ended, a move is the same job', async () => {
+  const id = await stored();
+  const taken = jest.spyOn(gateway.control.jobs, 'take').mockResolvedValue(undefined);
+  const ask = () => operator(gateway).post(`/organisations/${id}/moves`, { to: 'shard02' });
+  const { body: job } = await ask();
+  mongos.databases.set(databaseName(id), 'shard02');
+  const again = await ask();
+  taken.mockRestore();
+  expect([again.status, again.body.id]).toEqual([202, job.id]);
+  await ended(job.id);
+});
+
+test('a move whose organisation was erased fails, and records no event of it', async () => {
+  const id = await stored();
+  const taken = jest.spyOn(gateway.control.jobs, 'take').mockResolvedValue(undefined);
+  const { body: job } = await operator(gateway).post(`/organisations/${id}/moves`, { to: 'shard02' });
+  await rows('organisations').deleteOne({ _id: id });
+  await rows('audit_events').deleteMany({ organisation_id: id });
+  taken.mockRestore();
+  expect(await ended(job.id)).toMatchObject({ state: 'failed' });
+  expect(await rows('audit_events').countDocuments({ organisation_id: id })).toBe(0);
+});
+
 test('a move elsewhere that was left by its process is ended before a job that waits for it, and does not hold up other moves', async () => {
   const [id, other] = [await stored(), await stored()];
   const taken = jest.spyOn(gateway.control.jobs, 'take').mockResolvedValue(undefined);
