@@ -71,7 +71,8 @@ export async function readSchema(control: Connection) {
   const version = schema?.version;
   if (version !== undefined && version > CONTROL_SCHEMA) throw new NewerSchemaError(control.name, version);
   if (version !== undefined && version < OLDEST_SCHEMA) throw new OlderSchemaError(control.name, version);
-  if (version === undefined || version < ONE_CLUSTER_SCHEMA) await requireOneCluster(databaseOf(control));
+  if (version === undefined || version < ONE_CLUSTER_SCHEMA)
+    await requireOneCluster(databaseOf(control), version !== undefined);
   if (!schema) return undefined;
   const { indexes = schema.version, added = [] } = schema;
   return { version: schema.version, hasIndexes: indexes >= CONTROL_INDEXES, added };

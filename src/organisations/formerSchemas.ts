@@ -29,15 +29,16 @@ export class OtherClusterError extends Error {
 
 /**
  * Requires that all data is in this database: every organisation elsewhere is suspended (until it is imported), none is being moved to another
- * cluster, and no move left a copy. For schemas before {@link ONE_CLUSTER_SCHEMA}, under which this version moves nothing (moving.ts).
+ * cluster, and no move left a copy. `isFormer` is whether the schema is known to be before {@link ONE_CLUSTER_SCHEMA}, under which this version moves
+ * nothing (moving.ts): in a database whose schema row is lost, a move is one to a shard.
  * @throws OtherClusterError
  */
-export async function requireOneCluster(database: mongo.Db): Promise<void> {
+export async function requireOneCluster(database: mongo.Db, isFormer: boolean): Promise<void> {
   const elsewhere = { cluster: { $nin: [THIS_CLUSTER, null] }, state: { $ne: 'suspended' } } as const;
-  const unended = { 'move.to': { $exists: true } } as const;
+  const unended = isFormer ? [{ 'move.to': { $exists: true } }] : [];
   const first = await database
     .collection<FormerOrganisation>('organisations')
-    .findOne({ $or: [elsewhere, unended, { 'copies.0': { $exists: true } }] });
+    .findOne({ $or: [elsewhere, ...unended, { 'copies.0': { $exists: true } }] });
   if (!first) return;
   const { _id: id, cluster, move, copies = [] } = first;
   const fault = move

@@ -118,6 +118,12 @@ test.each([
   expect(await version()).toBe(10);
 });
 
+test('a move to a shard stops no start of a database whose schema row is lost', async () => {
+  const { cli, controlDatabase } = await former({ move: { to: 'shard02', mover: 'm', seen_at: new Date() } });
+  await bare.db(controlDatabase).collection<{ _id: string }>('deployment').deleteOne({ _id: 'schema' });
+  await cli.json('org', 'list');
+});
+
 test('an organisation of another cluster is brought over by export and import, and is read as before', async () => {
   const { cli, controlDatabase } = await former();
   await bare.db(databaseName(mill.id)).dropDatabase();

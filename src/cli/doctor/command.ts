@@ -1,11 +1,12 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddress } from '../../mongo/address';
-import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from '../ending';
+import { CommandFailure, interrupted, interruption, isAbort, messageOf, usageFailure } from '../ending';
+import { isUnavailable } from '../../mongo/faults';
 import { controlsMeant } from '../../organisations/otherControls';
 import type { JsonOption } from '../help';
 import { openStore, type Store } from '../store';
 import { note, paint, escapeText, escapeLines, print, printJson, printPainted } from '../terminal';
-import { type Check, examine, Finding, type ShownObject } from './check';
+import { type Check, examine, Finding, RUN_AGAIN, type ShownObject } from './check';
 import { uriVariable, explainOpening } from '../connection';
 import {
   checkNode,
@@ -60,7 +61,7 @@ export async function doctorCommand(options: DoctorOptions): Promise<void> {
 
 const MARKS = { ok: ['green', 'ok    '], warn: ['yellow', 'warn  '], failed: ['red', 'failed'] } as const;
 
-/** The checks of an open database, in the order in which they are run. */
+/** The checks of an open database, in the order in which they are run: what concerns all first. With --fix, each repairs whether or not others fail; the schema version is raised once its indexes are there. */
 const STORE_CHECKS = [
   checkPepper,
   checkProxy,
@@ -78,6 +79,8 @@ const STORE_CHECKS = [
 
 /** Those of --production, in the order of docs/guides/production.md. */
 const PRODUCTION_CHECKS = [checkMembers, checkUnseenLimit, checkOpenFiles, checkLogWindow];
+
+const DATABASE = 'database';
 
 /** Runs every check in order; stops if one that the others depend on fails. With `fix`, checks repair what they can. */
 async function* examineAll(fix: boolean, production: boolean, signal: AbortSignal): AsyncGenerator<Check> {
@@ -97,7 +100,7 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
   const { MONGODB_URI } = config;
   const opening = openStore(config, note, { signal, asIs: !fix });
   const fixDatabase = `start the database that ${uriVariable()} points to, or unset it to use the embedded one`;
-  const opened = await examine('database', fixDatabase, async () => {
+  const opened = await examine(DATABASE, fixDatabase, async () => {
     store = await opening.catch(async (error: unknown) => {
       const known = await explainOpening(MONGODB_URI, error);
       throw known ? new Finding(known.detail, known.fix) : error;
@@ -110,7 +113,10 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
     return;
   }
   try {
-    yield* checkDatabase(store);
+    for await (const check of checkDatabase(store)) {
+      yield check;
+      if (check.name === DATABASE && !check.ok) return;
+    }
     const context = { store, config, fix, controlsMeant: await controlsMeant(store.databases), signal };
     for (const runCheck of production ? [...STORE_CHECKS, ...PRODUCTION_CHECKS] : STORE_CHECKS) {
       const check = await runCheck(context);
@@ -122,6 +128,10 @@ async function* examineAll(fix: boolean, production: boolean, signal: AbortSigna
     const counts = new Map<string, Counts>();
     yield* checkIndexes(context, present, counts);
     yield* checkFiles(context, counts);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    // it went away meanwhile
+    yield { name: DATABASE, ok: false, detail: messageOf(error), fix: RUN_AGAIN };
   } finally {
     await store.close();
   }
