@@ -94,9 +94,10 @@ export async function eraseCustomer(data: OrganisationData, id: string, erasure:
     await eraseAnswers(data, resource, answersOfCustomer, erased);
     // parts come after their owners, because a new part copies names from its owner
     for await (const rows of batches(data, resource, ofCustomer)) {
-      const ids = { $in: rows.map(({ _id }) => _id) };
+      const ids = { $in: idsOf(rows) };
       // stored answers about these objects from before they were the customer's, which do not name it
       await eraseAnswers(data, resource, [{ 'answer._id': ids }], erased);
+      // parts have no attachments (schema/checks/attachables.ts)
       if (ATTACHMENTS in erased) await eraseFiles(data, resource, ids.$in, erasure);
       for (const part of parts) {
         signal.throwIfAborted();
@@ -154,7 +155,7 @@ async function eraseFiles(
       .find(owned, { projection: { _id: 1 }, limit: FILES_AT_ONCE })
       .toArray();
     if (fileRows.length === 0) break;
-    const some = { collection: name, objectIds, ids: fileRows.map(({ _id }) => _id) };
+    const some = { collection: name, objectIds, ids: idsOf(fileRows) };
     await stampedWrite(data, (session) => removeFiles(data, some, session), { writes: [], by, makesRoom: true });
   }
   await data
@@ -171,7 +172,7 @@ async function eraseRows(
   let total = 0;
   for await (const batch of batches(data, resource, filter)) {
     signal.throwIfAborted();
-    const ids = batch.map(({ _id }) => _id);
+    const ids = idsOf(batch);
     total += await stampedWrite(data, (session, now) => changeRows(data, resource, { ids, erased, session, now }), {
       writes: [resource],
       by,
@@ -250,6 +251,8 @@ function mayHaveText(value: unknown): boolean {
   if (value instanceof Date || value instanceof mongo.BSON.UUID) return false;
   return !('_bsontype' in value && TEXTLESS.has(value._bsontype));
 }
+
+const idsOf = (rows: readonly { readonly _id: string }[]): string[] => rows.map(({ _id }) => _id);
 
 /** The ids of matching rows, as rows, in batches of up to {@link AT_ONCE}. */
 async function* batches(data: OrganisationData, resource: Resource, filter: Filter): AsyncGenerator<readonly Row[]> {

@@ -89,8 +89,12 @@ const CASES: readonly Case[] = [
       updated_at: DateTime!
       attachments: [Attachment!]! @constraint(max_items: 20)
     }
-    extend enum Scope { NOTES_READ NOTES_WRITE }
-    extend type Query { note(id: ID!): Note @rest(path: "/notes/:id") @access(scope: NOTES_READ) }`,
+    extend enum Scope { NOTES_READ NOTES_WRITE } extend type Query { note(id: ID!): Note @rest(path: "/notes/:id") @access(scope: NOTES_READ) }`,
+  ],
+  [
+    'Note.attachments is of a part of Order: add attachments to Order, or updated_at to Note',
+    `type Note @stored(collection: "notes") { id: ID! order_id: ID! attachments: [Attachment!]! @constraint(max_items: 20) }
+    extend enum Scope { NOTES_READ NOTES_WRITE } extend type Query { note(id: ID!): Note @rest(path: "/notes/:id") @access(scope: NOTES_READ) }`,
   ],
   ['enum FilterBy has AFTER, which src/schema/sdl.ts lacks', 'extend enum FilterBy { AFTER }'],
   ['Query.keys is for users but has @rest', /(keys\([^]*?\): ApiKeyPage)/, '$1 @rest(path: "/keys")'],

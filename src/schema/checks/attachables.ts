@@ -3,6 +3,7 @@ import { ATTACHMENT, ATTACHMENTS } from '../attachmentNames';
 import { readPath, writeScopeName } from '../attachables';
 import type { SchemaModel } from '../model';
 import { directiveOf } from '../sdl';
+import { ownerOf } from '../storedTypes';
 import { namedType } from '../../sdl/nodes';
 import { errorsAt, type SchemaError } from './errors';
 
@@ -21,8 +22,11 @@ export function attachmentErrors(sdl: SchemaModel): SchemaError[] {
         `${place} is ${print(field.type)}: attachments are ${ATTACHMENTS}: [${ATTACHMENT}!]! of a type with @stored`,
       );
     const scope = writeScopeName(stored.collection);
+    const owner = ownerOf(stored, sdl.stored.values());
     return errorsAt(
       field,
+      owner &&
+        `${place} is of a part of ${owner.type}: add attachments to ${owner.type}, or updated_at to ${type}, whose objects are then its own`,
       directiveOf(field, 'constraint')?.max_items === undefined &&
         `${place} takes any number of files: add @constraint(max_items: 20)`,
       readPath(sdl, type) === undefined &&
