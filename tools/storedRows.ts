@@ -19,7 +19,7 @@ function section(resource: Resource): string {
   const unique = indexes.flatMap(({ on, options }) => (options?.unique ? Object.keys(on) : []));
   const about = [
     `Objects of the type \`${stored.type}\`.`,
-    ...unique.map((member) => `No two rows have the same \`${member}\`${isOptional(resource, member)}.`),
+    ...unique.map((member) => `No two rows have the same \`${member}\`${unlessRequired(resource, member)}.`),
     ...(hasWords(stored.members) ? ['`q` finds them by `search`, the words of the members marked ✱.'] : []),
   ];
   return [
@@ -32,7 +32,7 @@ function section(resource: Resource): string {
   ].join('\n');
 }
 
-function isOptional({ stored }: Resource, name: string): string {
+function unlessRequired({ stored }: Resource, name: string): string {
   return stored.members.find((member) => member.name === name)?.isRequired ? '' : ', if they have one';
 }
 
@@ -67,6 +67,7 @@ function bsonTypeOf({ type, kind, values, isList }: StoredMember, isOfRow: boole
   const valueType =
     kind === 'object' ? 'object' : values ? values.map((value) => `\`${value}\``).join(', ') : (SCALARS[type] ?? type);
   if (isList) return kind === 'object' ? 'array of objects' : `array of ${valueType}`;
+  // inside objects other programs may have ids of any form, as nothing is found by them
   return type === 'ID' && !isOfRow ? 'string' : valueType;
 }
 

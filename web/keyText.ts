@@ -2,7 +2,7 @@
 
 /** A whole key without its prefix; not from the letter of a JSON escape such as `\n`, whose backslash would be left. */
 const WHOLE = /(?<!\\)[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/g;
-/** Also one whose end was not copied. */
+/** Also one whose end was not copied, as src/auth/keys.ts knows it: with fewer characters of the secret it is no secret. */
 const PASTED = /[0-9A-Za-z]{22}_[0-9A-Za-z]{8,}/;
 
 /** JSON or other text with an ellipsis in place of each key. */

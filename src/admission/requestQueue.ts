@@ -103,7 +103,7 @@ export function createRequestQueue(onRefused: () => void) {
       if (kind !== 'body') leave(exchange, 'body');
       const queue: Queue = queues.get(name) ?? { name, running: new Set(), waiting: new Set() };
       if (queue.running.has(exchange)) return;
-      // a closed exchange would never end its turn
+      // whoever has gone needs no turn, and would not leave the queue: its `close` has been emitted
       if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooManyLarge();
       if (queue.running.size >= LARGE_REQUESTS[kind] && queue.waiting.size >= LARGE_REQUESTS_WAITING[kind]) {
         onRefused();

@@ -13,7 +13,7 @@ export function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
     const wait = (parts: number): void => {
       timer = setTimeout(() => {
         if (parts > 1) wait(parts - 1);
-        // two turns, since a large answer takes several reads
+        // two turns, chosen: an answer of more than 64 KiB takes several reads
         else
           setImmediate(() =>
             setImmediate(() => {

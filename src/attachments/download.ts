@@ -76,6 +76,11 @@ export async function download(
     response.end();
     return;
   }
+  // the caller went away during the reads
+  if (response.destroyed) {
+    bytes.destroy();
+    return;
+  }
   // not awaited: the request has ended, so that a slow caller does not count as a request that takes too long
   pipeline(bytes, response).catch((error: unknown) => {
     if (!response.destroyed || !isClosedEarly(error)) onError(error);

@@ -23,8 +23,10 @@ export function fileNameOf(header: string | undefined): string {
   return name;
 }
 
-/** The header of a download: `attachment`, so that no browser shows it in its window. Another program may have stored a name that headers cannot have. */
-export const dispositionOf = (name: string): string => create(name.toWellFormed().replaceAll(/\p{Cc}/gu, '?'));
+const REFUSED = new RegExp(`${HIDDEN_CHARACTER.source}|${SEPARATOR.source}`, 'gu');
+
+/** The header of a download: `attachment`, so that no browser shows it in its window. Another program may have stored a name that an upload cannot have. */
+export const dispositionOf = (name: string): string => create(name.toWellFormed().replaceAll(REFUSED, '?'));
 
 function nameIn(header: string): string | undefined {
   const { filename, 'filename*': encoded } = parse(header).parameters;

@@ -31,7 +31,8 @@ export function isInRanges(address: string, ranges: readonly string[]): boolean 
 }
 
 function contains(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  const [network, bits] = ipaddr.parseCIDR(range);
+  // as it is checked by isRange: an earlier version, or an import, may have stored one that is not canonical
+  const [network, bits] = parseCidr(range) ?? ipaddr.parseCIDR(range);
   return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number]);
 }
 

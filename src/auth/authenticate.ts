@@ -125,7 +125,7 @@ export function createAuthenticator(options: AuthenticatorOptions) {
   };
 }
 
-/** Entries and TTL (ms) of the cache of rejected keys. */
+/** Entries (about 1 MB) and TTL (ms) of the cache of rejected keys. */
 const REFUSALS_KEPT = { max: 5000, ttl: 10_000 };
 /**
  * After this many rejections within the TTL a key is rejected from the cache, so that hammering costs no database calls. Callers that ask less

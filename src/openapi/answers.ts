@@ -24,6 +24,7 @@ export function headerRefs(names: readonly string[]): Record<string, object> {
 }
 
 function headersOf(status: number, api: Api): string[] {
+  // without those that only tell people something about their key: every answer to a key may have them
   const headers: string[] = ['X-Request-Id'];
   if (!NEVER_KEYED.includes(status))
     headers.push(...(PERHAPS_KEYED.includes(status) ? BUDGET_HEADERS.map(optional) : BUDGET_HEADERS));
@@ -182,7 +183,10 @@ function headerComponents({
     ),
     'Scopegate-Mode': text('`test` if the key is of a sandbox, otherwise absent.', 'test', false),
     'Retry-After': integer('Seconds to wait before retrying.', 23),
-    'WWW-Authenticate': text('Always Bearer.', 'Bearer'),
+    'WWW-Authenticate': text(
+      '`Bearer`; where apps connect by OAuth, with `resource_metadata`, the address that describes how.',
+      'Bearer',
+    ),
     ETag: text('Strong entity tag of the current version of the object.', '"Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"'),
     'Idempotent-Replayed': text('`true` if the response is replayed, otherwise absent.', 'true', false),
     [OMITTED]: {

@@ -18,7 +18,7 @@ import type { Field } from './selection';
 export interface Schemas {
   /** The whole schema, for the GraphQL API. */
   readonly graphql: GraphQLSchema;
-  /** The schema of the REST API, separate since Sofa and Apollo must not share one. Callers check access and arguments of its root fields. */
+  /** The schema of the REST API, without fields that only GraphQL has. Callers check access and arguments of its root fields, as GraphQL's schema does by itself. */
   readonly rest: GraphQLSchema;
   readonly operations: readonly Operation[];
 }

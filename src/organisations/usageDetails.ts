@@ -2,7 +2,7 @@ import { eachCount, type UsageCounts, type UsageRow } from './usageRows';
 
 /*
  * Usage by operation and by error code: counters within a row of usage, each named by its path (docs/decisions/request-log.md).
- * Operations and codes come from bounded sets and have no dots.
+ * Operations come from a bounded set, and codes are words of at most 40 characters (gateway/recording.ts), so neither has a dot.
  */
 
 /** Counters by path, as `$inc` takes them. */
@@ -88,10 +88,10 @@ function sumOf<Row>(
   rows: readonly Row[],
   countersOf: (row: Row) => Readonly<Record<string, number>> | undefined,
 ): Record<string, number> {
-  const sums: Record<string, number> = {};
+  const sums = new Map<string, number>();
   for (const row of rows)
-    for (const [name, count] of Object.entries(countersOf(row) ?? {})) sums[name] = (sums[name] ?? 0) + count;
-  return sums;
+    for (const [name, count] of Object.entries(countersOf(row) ?? {})) sums.set(name, (sums.get(name) ?? 0) + count);
+  return Object.fromEntries(sums);
 }
 
 function byRequests<T extends { readonly requests: number }>(nameOf: (row: T) => string) {

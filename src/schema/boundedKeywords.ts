@@ -97,6 +97,7 @@ function items(keepFew: (errors: ErrorObject[], bounds: Bounds) => ErrorObject[]
 
 /** Counts the characters of a string only if its code units, of which a character has one or two, leave open whether it is within the bound. */
 function lengthOf(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
+  // no `before`: checked after `pattern`, unlike in ajv, since that says more of an empty text
   const comparison = keyword === 'minLength' ? 'fewer' : 'more';
   return {
     keyword,
@@ -130,7 +131,7 @@ function forEachMember({ gen, data, parentSchema }: KeywordCxt, code: (name: Nam
   else gen.if(_`Object.keys(${data}).length <= ${maxProperties}`, eachMember);
 }
 
-/** Checks the keys of an object. */
+/** Checks the keys of an object, after its values: unlike in ajv, which only changes the order of faults. */
 const PROPERTY_NAMES: CodeKeywordDefinition = {
   keyword: 'propertyNames',
   type: 'object',

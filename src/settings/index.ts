@@ -33,7 +33,8 @@ export function createSettings(options: SettingsOptions) {
   const { config, control, tracker, site, onError } = options;
   const sessions = createBrowserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  const parseForm = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 200 });
+  // the longest form is the consent to an app, with a parameter for each scope, of which a folder of its own types may have hundreds
+  const parseForm = express.urlencoded({ extended: false, limit: '32kb', parameterLimit: 1000 });
   /** Says `100 Continue` to a client that waits for it with its form. */
   const askForForm: RequestHandler = (request, _response, next) => {
     exchanges.get(request)?.askForBody();

@@ -4,7 +4,7 @@ import { type Faults, LISTED_OF_ELEMENT } from './elementFaults';
 
 /* What calls of many elements have in common, of keys and of operators. */
 
-/** How often a call is attempted if others take the same unique values at the same time. The driver repeats the transaction of a write conflict. */
+/** How often a call is attempted if others take the same unique values at the same time, at once, since the next attempt finds these and changes them; chosen. The driver repeats the transaction of a write conflict. */
 const ATTEMPTS = 5;
 
 /** Stores the elements of a call in one transaction, again if others took a value first. @throws AppError conflict if they keep being faster */

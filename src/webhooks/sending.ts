@@ -10,7 +10,7 @@ import type { Attempt, Poster } from './post';
 
 /* Signs an event and sends it to an endpoint. */
 
-/** Secrets kept, so that not every post derives its own. */
+/** Secrets kept, so that not every post derives its own: about 0.2 MB. */
 const MAX_CACHED = 1000;
 
 /** What the current secret of an endpoint is derived from, and whether the one before is still used. */

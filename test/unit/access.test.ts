@@ -108,6 +108,8 @@ describe('an address', () => {
     ['2001:db8::7', ['2001:db8::/32'], true],
     ['2001:db8::7', ['0.0.0.0/0'], false],
     ['unknown', ['0.0.0.0/0', '::/0'], false],
+    // as an import may have stored one
+    ['192.0.2.7', ['::ffff:192.0.2.0/120'], true],
   ])('%s is in %j: %s', (address, ranges, expected) => {
     expect(isInRanges(address, ranges)).toBe(expected);
   });

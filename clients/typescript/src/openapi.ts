@@ -2499,7 +2499,7 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description Always Bearer.
+         * @description `Bearer`; where apps connect by OAuth, with `resource_metadata`, the address that describes how.
          * @example Bearer
          */
         "WWW-Authenticate": string;
