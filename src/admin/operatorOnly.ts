@@ -11,7 +11,6 @@ import { lacksSample, type Sandbox, SandboxRefused } from '../organisations/sand
 import { signInUrl } from '../organisations/signInTokens';
 import { REF_PREFIX } from '../units';
 import type { CreationHooks } from './organisations';
-import { recordErasure, recordReadmission } from './customerEvents';
 import { conflict, beingErased, notAllowed, plainName, requireLine } from './refusals';
 
 /* What only operators do in an organisation: links, customers and its sandbox. */
@@ -83,7 +82,6 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
   }
 
   const record = control.as(actor).record;
-  const log = { audit: control.audit, record };
 
   /** The sandbox of the organisation, or the organisation if it is one. @throws AppError not_found */
   async function ownSandbox(): Promise<Sandbox['organisation']> {
@@ -121,7 +119,8 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
       }
       const erased = await actions.eraseCustomer(data, customer._id, writer);
-      await recordErasure(log, { organisationId: organisation.id, customerId: customer._id }, erased);
+      // each time: an attempt before may have been killed between the two, and `restored --replay` goes by the events alone
+      await record('customer.erased', organisation.id, { customer_id: customer._id, ...erased });
       const counts = Object.entries(erased).map(([collection, count]) => ({ collection, count }));
       return { id: customer._id, external_ref: customer.external_ref, erased: counts };
     },
@@ -129,8 +128,11 @@ export function createOperatorOnlyOperations(options: OperatorOnlyOptions, { org
       const data = dataOf(organisation);
       const customer = await customerOf(data, customer_id);
       const { _id, external_ref } = customer;
-      if (customer.erased_at) await actions.readmitCustomer(data, customer, writer);
-      await recordReadmission(log, { organisationId: organisation.id, customerId: _id }, customer.erased_at != null);
+      if (customer.erased_at) {
+        // first: killed between the two, the customer is still erased, and the repeat records it again
+        await record('customer.readmitted', organisation.id, { customer_id: _id });
+        await actions.readmitCustomer(data, customer, writer);
+      }
       return { id: _id, external_ref };
     },
     /** Creates the sandbox of the organisation, or completes the one that it has. */

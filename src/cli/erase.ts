@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
 import { eraseCustomer } from '../resources/eraseCustomer';
-import { recordErasure, recordReadmission } from '../admin/customerEvents';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
 import { CommandFailure, interrupted, interruption, notFound, rethrowInterrupted } from './ending';
 import { checkFolder, exportFolder } from './export/command';
@@ -28,7 +27,8 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
     // an erased customer has no name to confirm, and erasing it again is harmless
     if (!customer.erased_at) requireConfirmed('customer', confirm, customer.name);
     const counts = await eraseCustomer(data, customer._id, { by: 'operator', signal });
-    await recordErasure(store.control, { organisationId: organisation.id, customerId: customer._id }, counts);
+    // each time: an attempt before may have been killed between the two, and `restored --replay` goes by the events alone
+    await store.control.record('customer.erased', organisation.id, { customer_id: customer._id, ...counts });
     return { id: customer._id, counts };
   }, signal).catch(rethrowInterrupted('run the same command again to continue'));
   const texts = Object.entries(erased.counts).map(([collection, count]) => `${String(count)} in ${collection}`);
@@ -45,10 +45,10 @@ export async function readmitCustomerCommand(ref: string, { org, json }: OrgOpti
     if (!customer)
       throw new CommandFailure(`there is no customer with the external_ref or id ${ref}; see GET /api/v1/customers`);
     const { _id } = customer;
+    if (!customer.erased_at) throw new CommandFailure(`customer ${ref} (id ${_id}) was not erased`);
+    // first: killed between the two, the customer is still erased, and the repeat records it again
+    await store.control.record('customer.readmitted', organisation.id, { customer_id: _id });
     await readmitCustomer(data, customer, 'operator');
-    const subject = { organisationId: organisation.id, customerId: _id };
-    if (!(await recordReadmission(store.control, subject, customer.erased_at != null)))
-      throw new CommandFailure(`customer ${ref} (id ${_id}) was not erased`);
     return { id: _id, external_ref: customer.external_ref };
   });
   printResult(json, readmitted, `Customer ${ref} (id ${readmitted.id}) can be written again.`);

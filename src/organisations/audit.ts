@@ -99,15 +99,6 @@ export function createAuditLog({ auditEvents }: ControlModels) {
       });
       return found !== null;
     },
-    /** What was last done to a customer. */
-    async lastOfCustomer(organisationId: string, customerId: string): Promise<CustomerAction | undefined> {
-      const action = { $in: ['customer.erased', 'customer.readmitted'] satisfies CustomerAction[] };
-      const $match = { organisation_id: organisationId, action, 'details.customer_id': customerId };
-      const at = { $ifNull: ['$last_at', '$at'] };
-      const stages = [{ $match }, { $project: { action: 1, at } }, { $sort: { at: -1 } }, { $limit: 1 }];
-      const [last] = await nativeCollection(auditEvents).aggregate<{ action: CustomerAction }>(stages).toArray();
-      return last?.action;
-    },
     /** Whether one of some things was done to a webhook endpoint at or after a time. */
     async hasEndpointEvent({ organisationId, endpoint, actions, since }: EndpointEventQuery) {
       const found = await auditEvents.exists({

@@ -66,7 +66,6 @@ async function everything(): Promise<string> {
 
 const recorded = async (action: string): Promise<number> =>
   (await cli.json<unknown[]>('audit', '--org', organisation.id, '--action', action)).length;
-const unrecord = (action: string) => bare.db(CONTROL_DATABASE).collection('audit_events').deleteMany({ action });
 
 async function exported(): Promise<Record<string, Record<string, unknown>[]>> {
   const folder = join(await newFolder(), 'export');
@@ -140,11 +139,8 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
     id: customer.id,
     erased: { customers: 0, quotes: 0, orders: 0, requests: 0, messages: 0 },
   });
-  expect(await recorded('customer.erased')).toBe(1);
-  // killed before its event was recorded
-  await unrecord('customer.erased');
-  await cli.json(...args);
-  expect(await recorded('customer.erased')).toBe(1);
+  // and is recorded, since the first may have been killed before that
+  expect(await recorded('customer.erased')).toBe(2);
 }, 120_000);
 
 test('an export made after the erasure can be imported', async () => {
@@ -180,10 +176,6 @@ test('an erased customer is written by nobody until it is readmitted, which is a
   expect(await cli.failed(1, ...args)).toContain('was not erased');
   expect(await upsert()).toEqual([]);
   expect((await caller.get(path)).body).toMatchObject({ name: 'Back', erased_at: null });
-  expect(await recorded('customer.readmitted')).toBe(1);
-  // killed before its event was recorded
-  await unrecord('customer.readmitted');
-  await cli.json(...args);
   expect(await recorded('customer.readmitted')).toBe(1);
 });
 
