@@ -42,6 +42,8 @@ export function createObjectReads({ collection, semaphore, reading, nestedBudget
     definition: Collection,
     projection: Projection,
   ): DataLoader<Wanted, T | null> {
+    // each time, since that may begin a check of its indexes
+    const rows = collection(definition);
     const key = `${definition.name} ${kind}`;
     const byProjection = loaders.get(key) ?? new WeakMap<Projection, unknown>();
     loaders.set(key, byProjection);
@@ -50,7 +52,7 @@ export function createObjectReads({ collection, semaphore, reading, nestedBudget
       const { load, maxBatchSize } = LOADERS[kind];
       const budget = kind === 'nested' ? nestedBudget : reading.budget;
       const options = { maxBatchSize, semaphore, reading: { ...reading, budget }, projection };
-      loader = load(collection(definition), options);
+      loader = load(rows, options);
       byProjection.set(projection, loader);
     }
     return loader as DataLoader<Wanted, T | null>;
