@@ -45,6 +45,8 @@ export const STREAM_READS = { organisation: 4, all: 8 };
 export const WORKED_ENDPOINTS = { all: 64, organisation: 8 };
 /** Posts to them (webhooks/postSlots.ts). An endpoint may have all of its organisation's, and 1 after a failure (webhooks/health.ts). Why so many: docs/decisions/webhooks.md. */
 export const POSTS = { all: 64, organisation: 8 };
+/** Idle connections to their receivers, of each protocol (webhooks/post.ts). */
+export const IDLE_RECEIVERS = 128;
 /** Parked events of an endpoint: from `full` on no more are read; a page read just before may park all its `page` events, so `most` is the sum (webhooks/work.ts). */
 export const PARKED = { full: 1000, page: 50, most: 1050 };
 

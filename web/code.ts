@@ -8,7 +8,7 @@ for (const place of document.querySelectorAll('[data-origin]')) place.textConten
 for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', () => {
-    const blocks = [...(button.closest('.code, .command')?.querySelectorAll('pre') ?? [])];
+    const blocks = [...(button.closest('.code')?.querySelectorAll('pre') ?? [])];
     // the one of the language that is chosen
     const shown = blocks.find((block) => block.checkVisibility());
     // "copied" also where the browser refused: the visitor copies what is then selected

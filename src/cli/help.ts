@@ -58,7 +58,8 @@ export class ExplainedCommand extends Command {
         ...['', 'Examples:', ...lines.map((line) => `  ${line}`)],
         ...(shown.length === 0 ? [] : ['', ...shown]),
         ...['', 'Exit codes:', '  0    done', '  1    failed; see stderr', '  2    wrong usage'],
-        '  130  interrupted by Ctrl-C',
+        // a command that runs until Ctrl-C says what that means
+        ...(shown.some((note) => note.includes('Ctrl-C ends')) ? [] : ['  130  interrupted by Ctrl-C']),
       ].join('\n');
     });
   }

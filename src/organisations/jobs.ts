@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientSession } from 'mongoose';
+import { type ClientSession, trusted } from 'mongoose';
 import { type Held, createLeases } from '../mongo/lease';
 import { nativeCollection } from '../mongo/native';
 import { DAY } from '../units';
@@ -134,9 +134,12 @@ export function createJobs(models: ControlModels, { now, beginErasure }: JobsOpt
       return models.change(async (session, record) => {
         const isReleased = await leases.release({ _id, holder }, { $set: ended }, { session });
         // a job that succeeded has already recorded what it did, and an erased organisation must have no further event
-        const isFailed = isReleased && error !== null;
-        const row = isFailed && (await organisations.exists({ _id: organisation_id }).session(session));
-        if (row) await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
+        if (!isReleased || error === null) return isReleased;
+        // an erasure that ends meanwhile conflicts with this write
+        const present = { _id: organisation_id, state: trusted({ $ne: 'erasing' as const }) };
+        const { matchedCount } = await organisations.updateOne(present, { $inc: { holds: 1 } }, { session });
+        if (matchedCount > 0 || kind === 'erasure')
+          await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
         return isReleased;
       });
     },

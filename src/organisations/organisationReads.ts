@@ -30,7 +30,7 @@ interface OrganisationQuery {
   readonly plan?: string | undefined;
 }
 
-/** Organisations in each of the database's replies while `each` reads all. */
+/** Organisations that `each` reads together. */
 const BATCH = 1000;
 /** The most plans in an answer of countOnOtherPlans. */
 const MOST_PLANS = 50;
@@ -49,12 +49,14 @@ export function createOrganisationReads(models: Pick<ControlModels, 'organisatio
     return rowsByFilter.flat().map(forOperators);
   }
 
+  /** Those of the organisations that exist, by id. */
+  async function byIds(ids: readonly string[]): Promise<ReadonlyMap<string, OrganisationForOperators>> {
+    return new Map((await findAll(ids, [])).map((organisation) => [organisation.id, organisation]));
+  }
+
   return {
     findAll,
-    /** Those of the organisations that exist, by id. */
-    async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, OrganisationForOperators>> {
-      return new Map((await findAll(ids, [])).map((organisation) => [organisation.id, organisation]));
-    },
+    byIds,
     async findByRef(external_ref: string): Promise<OrganisationForOperators | undefined> {
       const row = await rows.findOne({ external_ref });
       return row ? forOperators(row) : undefined;
@@ -97,11 +99,19 @@ export function createOrganisationReads(models: Pick<ControlModels, 'organisatio
       return row ? writeStateOf(row) : 'gone';
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
-    /** Organisations, oldest first, one batch in memory at a time. */
+    /** Organisations, oldest first, one batch in memory at a time, with the ids of all: a cursor ends if a caller takes half an hour for a batch. */
     async *each({ plan, ids }: OrganisationQuery = {}): AsyncGenerator<OrganisationForOperators> {
-      const filter = { ...(plan && { plan }), ...(ids && { _id: trusted({ $in: ids }) }) };
-      const query = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
-      for await (const row of query.cursor({ batchSize: BATCH })) yield forOperators(row);
+      const filter = { ...(plan && { plan }), ...(ids && { _id: { $in: [...ids] } }) };
+      const all = await rows.find(filter, { projection: { _id: 1 }, sort: { created_at: 1, _id: 1 } }).toArray();
+      for (let at = 0; at < all.length; at += BATCH) {
+        const batch = all.slice(at, at + BATCH).map(({ _id }) => _id);
+        const found = await byIds(batch);
+        for (const id of batch) {
+          const organisation = found.get(id);
+          // unless it was erased meanwhile
+          if (organisation) yield organisation;
+        }
+      }
     },
     /** Which of these ids are those of organisations, in any state. */
     async existing(ids: readonly string[]): Promise<Set<string>> {

@@ -51,7 +51,7 @@ export function histogramOf({ first, length, count }: Intervals, counted: readon
     failed: 0,
   }));
   for (const { _id, requests } of counted) {
-    // its row may be from after `now`, as the clock of the gateway that stored it may be ahead
+    // its row may be from after `now`, as each gateway measures the database's clock by itself
     const interval = intervals[Math.min(_id.at, count - 1)];
     if (interval) interval[_id.failed ? 'failed' : 'successful'] += requests;
   }

@@ -20,8 +20,8 @@ export type UsagePeriod = keyof typeof USAGE_PERIODS;
 /** For how many days a day's counts are kept, including that day: 30, and a margin. admin.graphql says it, too. */
 export const DAYS_KEPT = 32;
 /**
- * The same for all keys of an organisation together: 60, so that the longest period can be compared with the one before, and 32 more, whose rows say
- * that requests were counted before both.
+ * The same for all keys of an organisation together: 60, so that the longest period can be compared with the one before, and 32 more, chosen, of which any row
+ * says that requests were counted before both.
  */
 const DAYS_OF_ALL_KEPT = 92;
 
@@ -44,6 +44,7 @@ export function startOf(time: number, unit: UsageUnit): number {
 
 /** How long a row is kept after its start, in milliseconds: parts of a day for at least two of the period that shows them, since it is compared with the one before. */
 export function keptFor(id: string, unit: UsageUnit): number {
+  // an hour more than two: counts are stored up to minutes late if the database was away
   if (unit === 'five_minutes') return 3 * HOUR;
   if (unit === 'hour') return 2 * DAY;
   return (organisationInUsageId(id) === undefined ? DAYS_KEPT : DAYS_OF_ALL_KEPT) * DAY;

@@ -12,7 +12,7 @@ export function createWriteHint(operations: readonly Operation[], base: string) 
   const routes = new Set(restOperations(operations).map(({ rest }) => `${rest.method} ${rest.path}`));
   return ({ methods }: RouteMatch, { method = '' }: IncomingMessage): string => {
     const [operation] = methods.values();
-    const [, list = ''] = /^(\/\w+)(\/:id)?$/.exec(operation?.rest.path ?? '') ?? [];
+    const [, list = ''] = /^(\/[\w-]+)(\/:id)?$/.exec(operation?.rest.path ?? '') ?? [];
     if (!WRITES.includes(method) || !routes.has(`GET ${list}`) || !routes.has(`GET ${list}/:id`)) return '';
     const hints = [
       routes.has(`POST ${list}/bulk`) && ` Create or update with POST ${base}${list}/bulk.`,
@@ -21,6 +21,9 @@ export function createWriteHint(operations: readonly Operation[], base: string) 
     // a POST is meant to create
     const hint = method === 'POST' ? hints[0] : hints.at(-1);
     if (hint !== undefined) return hint;
-    return routes.has(`POST ${list}`) ? '' : ` Read-only: no route creates or changes ${list.slice(1)}.`;
+    const takesMore = [...routes].some(
+      (route) => !route.startsWith('GET ') && route.split(' ')[1]?.startsWith(`${list}/`),
+    );
+    return takesMore || routes.has(`POST ${list}`) ? '' : ` Read-only: no route creates or changes ${list.slice(1)}.`;
   };
 }

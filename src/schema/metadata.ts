@@ -49,7 +49,8 @@ export function hasObjects(schema: GraphQLSchema): boolean {
 export function metadataObject(stored: unknown): object {
   if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};
   const pairs: readonly unknown[] = stored;
-  if (!pairs.every(isPair)) return pairs;
+  // also with a key twice, of which an object would lose one
+  if (!pairs.every(isPair) || new Set(pairs.map(({ key }) => key)).size < pairs.length) return pairs;
   return Object.fromEntries(pairs.map(({ key, value }) => [key, String(value)]));
 }
 

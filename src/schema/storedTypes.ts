@@ -106,11 +106,7 @@ export function findStoredTypes(sdl: Sdl): StoredTypes {
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
       if (!directive) return [];
-      // an extension in the user's folder may have @restricted for a built-in type that it lets refer to a customer
-      const { value: name } = node.name;
-      const nodes = sdl.document.definitions.filter(isObjectNode).filter((other) => other.name.value === name);
-      const [restricted] = nodes.flatMap((other) => directiveOf(other, 'restricted') ?? []);
-      return [[name, { ...directive, ...restricted }] as const];
+      return [[node.name.value, { ...directive, ...directiveOf(node, 'restricted') }] as const];
     }),
   );
 

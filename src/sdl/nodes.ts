@@ -1,4 +1,5 @@
 import type { ConstDirectiveNode, DefinitionNode, NameNode, TypeNode } from 'graphql';
+// not from graphql, the whole of which commands that only read names would load
 import { Kind } from 'graphql/language/kinds';
 
 /** The root types. All files extend them, so what merges extensions into their types leaves theirs as they are. */

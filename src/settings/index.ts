@@ -47,7 +47,7 @@ export function createSettings(options: SettingsOptions) {
     ...options,
     sessions,
     prepareSandbox: createSandboxPreparer(options),
-    opening: openingAnswers(options.execute),
+    opening: openingAnswers(options.execute, control.now),
     contextOf: contexts.of,
   });
   for (const [path, { get, post }] of Object.entries(routes)) {

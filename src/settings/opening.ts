@@ -11,10 +11,10 @@ import { DOCUMENTS, firstCalls } from './documents';
  */
 export type OpeningAnswers = (address: string, context: CallContext) => Promise<object>;
 
-export function openingAnswers(execute: Execute): OpeningAnswers {
+export function openingAnswers(execute: Execute, now: () => number): OpeningAnswers {
   const documents = Object.entries(DOCUMENTS).map(([name, text]) => [name, parse(text)] as const);
   return async (address, contextValue) => {
-    const pages: Readonly<Record<string, object>> = firstCalls(Date.now());
+    const pages: Readonly<Record<string, object>> = firstCalls(now());
     const calls: Readonly<Record<string, object>> = { ...pages.webhooks, ...pages[address.replace('/settings/', '')] };
     const calledDocuments = documents.filter(([name]) => name in calls);
     const answers = calledDocuments.map(async ([name, document]) => {

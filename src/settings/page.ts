@@ -36,13 +36,15 @@ export interface PageInfo {
   readonly whyNoInsights: string | undefined;
   /** The answers to the first calls of the page (opening.ts). */
   readonly opening: object;
+  /** The database's time, by which keys expire and rows are listed, in milliseconds since 1970. */
+  readonly now: number;
 }
 
 /** The document of all settings pages; the script shows the page that the address names, and loads rows through GraphQL. */
 export function renderSettings(
   session: Session,
   csrf: string,
-  { hasPlan, limits, webhooks, canInvite, storesRequests, whyNoInsights, canSwitch, opening }: PageInfo,
+  { hasPlan, limits, webhooks, canInvite, storesRequests, whyNoInsights, canSwitch, opening, now }: PageInfo,
 ): Html {
   const { organisation, user, role, returnTo } = session;
   const mode = modeOf(organisation);
@@ -112,7 +114,7 @@ export function renderSettings(
         currency: organisation.currency,
         ...STAGES,
         opening,
-        now: Date.now(),
+        now,
         // by which the script notices that somebody else has signed in, or switched, in another tab
         organisation: organisation.id,
         user: user.id,

@@ -113,6 +113,7 @@ export function settingsRoutes(options: RoutesOptions): Routes {
         storesRequests: config.REQUEST_LOG === 'on',
         whyNoInsights: whyNoInsights(config.INSIGHTS, role),
         opening,
+        now: control.now(),
       }),
     };
   };

@@ -2,6 +2,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { IDLE_RECEIVERS } from '../limits';
 import { HOUR, retryAfterOf } from '../units';
 import { type AddressPolicy, dnsNames, checkedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
 import { causeOf, failureText, type SystemError } from './failures';
@@ -59,8 +60,7 @@ const MAX_ANSWER = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Maximum number of 1xx answers: without a bound, reading them keeps a core busy for as long as an attempt lasts. */
 const MAX_INTERIM = 10;
-/** Maximum idle connections of each protocol, of them for each host, and how long one is kept, in milliseconds. */
-const MAX_IDLE = 128;
+/** Idle connections to each host, and how long one is kept, in milliseconds. */
 const MAX_FREE = 64;
 const FREE_FOR = 5000;
 /** Codes of errors when reading from or writing to a connection that the other side has closed. */
@@ -170,10 +170,10 @@ export function createPoster({
   };
 }
 
-/** Closes connections instead of keeping more than MAX_IDLE. Those in use are bounded by POSTS: with `maxTotalSockets` idle ones would count, too, and posts wait until they close. */
+/** Closes connections instead of keeping more than IDLE_RECEIVERS. Those in use are bounded by POSTS: with `maxTotalSockets` idle ones would count, too, and posts wait until they close. */
 function boundIdle(agent: http.Agent): void {
   const keep: (socket: Duplex) => unknown = agent.keepSocketAlive.bind(agent);
-  agent.keepSocketAlive = (socket) => Object.values(agent.freeSockets).flat().length < MAX_IDLE && keep(socket);
+  agent.keepSocketAlive = (socket) => Object.values(agent.freeSockets).flat().length < IDLE_RECEIVERS && keep(socket);
 }
 
 /** The first bytes of an answer's body, as far as they arrive in time. */

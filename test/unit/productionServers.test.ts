@@ -112,10 +112,10 @@ test('a transaction limit that is not seen has a line, and one that is has none 
 test('open files: each host takes connections', async () => {
   const neededBy = async (servers: Servers) =>
     Number(/(\d+) needed$/.exec((await checkOpenFiles(context(servers))).detail)?.[1]);
-  expect(await neededBy({})).toBe(1 + 128 + 128);
-  expect(await neededBy({ hello: { hosts: ['a', 'b', 'c'] } })).toBe(1 + 3 * 128 + 128);
-  expect(await neededBy({ isSharded: true, hosts: 4, most: 50 })).toBe(1 + 4 * 78 + 128);
-  expect(await neededBy({ most: Infinity })).toBe(1 + 2028 + 128);
+  expect(await neededBy({})).toBe(1 + 128 + 384);
+  expect(await neededBy({ hello: { hosts: ['a', 'b', 'c'] } })).toBe(1 + 3 * 128 + 384);
+  expect(await neededBy({ isSharded: true, hosts: 4, most: 50 })).toBe(1 + 4 * 78 + 384);
+  expect(await neededBy({ most: Infinity })).toBe(1 + 2028 + 384);
   const { ok, detail, fix } = await checkOpenFiles(context({ isSharded: true, hosts: 1_000_000 }));
   expect([ok, detail]).toEqual([false, expect.stringContaining('1000000 hosts of MONGODB_URI can take 128 each')]);
   expect(fix).toContain('srvMaxHosts in MONGODB_URI');

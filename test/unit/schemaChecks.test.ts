@@ -62,7 +62,7 @@ const CASES: readonly Case[] = [
     /(metadata: \[String!\]\s+@constraint\([^)]*?), pattern: "[^"]*"/,
     '$1',
   ],
-  ['enum Scope has ADMIN: name what it is for and what it allows, such as ADMIN_READ', 'extend enum Scope { ADMIN }'],
+  ['enum Scope has FOR_ADMIN_: name what it is for and what it allows, such as', 'extend enum Scope { FOR_ADMIN_ }'],
   ['QuoteItem is what the rows in lists of Quote are called in OpenAPI', 'type QuoteItem { position: Int }'],
   ['Fault is what errors are called in OpenAPI: use another name', 'type Fault { position: Int }'],
   [

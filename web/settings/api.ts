@@ -85,10 +85,10 @@ const UNSURE = ['unavailable', 'internal'];
 const PASSING = ['conflict', 'rate_limited', 'unauthenticated', 'organisation_suspended'];
 /** How long to wait for an answer, in milliseconds: a manual delivery takes the gateway up to 17 s. */
 export const WITHIN = 30_000;
-/** How far the gateway's clock is ahead of this computer's, in milliseconds. */
-let ahead = settings.now - Date.now();
+/** How far the database's clock is ahead of this computer's, in milliseconds. */
+const ahead = settings.now - Date.now();
 
-/** The gateway's time in milliseconds since 1970, to about a second. */
+/** The database's time in milliseconds since 1970, to about a second. */
 export function now(): number {
   return Date.now() + ahead;
 }
@@ -211,8 +211,6 @@ async function send(body: string): Promise<ApiAnswer> {
       signal: AbortSignal.timeout(WITHIN),
       body,
     });
-    const date = Date.parse(response.headers.get('date') ?? '');
-    if (!Number.isNaN(date)) ahead = date - Date.now();
     const answer = (await response.json()) as ApiAnswer | null;
     // a proxy may answer with JSON of its own
     if (!answer || !(answer.data || errorOf(answer)?.code))

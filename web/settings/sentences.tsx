@@ -206,10 +206,9 @@ function side(name: string, value: unknown): string {
 }
 
 function valueInWords(value: unknown): string {
-  // for example, an expiry of `never` among the old values of a change
+  // nothing of this version has one of these two inside a list or in an event that it does not know; one of a later version may
   if (value === null) return 'none';
   if (Array.isArray(value)) return value.map(valueInWords).join(', ');
-  // for example, the key that was rotated: its name and the shown part of its value
   if (isObject(value)) return Object.values(value).map(valueInWords).join(' ');
   return typeof value === 'string' && TIME.test(value) ? exact(value) : `${value as string | number}`;
 }

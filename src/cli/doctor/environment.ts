@@ -100,9 +100,9 @@ const keyObject = ({ _id, organisation, name, prefix, last_four, last_used_at }:
 const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
 
 /** A warning if gateways could not read callers' addresses in the past day, judged by the requests of keys that they logged; otherwise undefined. */
-export function checkProxy({ store: { control } }: DoctorContext): Promise<Check | undefined> {
+export function checkProxy({ store: { control, databases } }: DoctorContext): Promise<Check | undefined> {
   return examine('proxy', RUN_AGAIN, async () => {
-    const last = await control.requests.lastFromUnknown(new Date(Date.now() - DAY));
+    const last = await control.requests.lastFromUnknown(new Date(databases.now() - DAY));
     if (!last) return undefined;
     const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
     const fix =

@@ -1,5 +1,5 @@
 import { oldestInLog } from '../../mongo/changeCursor';
-import { WAITING_REQUESTS } from '../../limits';
+import { IDLE_RECEIVERS, POSTS, WAITING_REQUESTS } from '../../limits';
 import { HOUR, SECOND } from '../../units';
 import { BESIDE_POOL, WATCHING } from '../../tenant/databases';
 import { isOnAtlas, uriVariable } from '../connection';
@@ -10,8 +10,8 @@ import { seconds } from './servers';
 
 /* What production needs of the servers of the database, and of this process to reach them: the rest of doctor --production. */
 
-/** Descriptors that a process needs besides its connections to callers and to the database: to Redis, receivers of webhooks, its own files. */
-const OTHER_FILES = 128;
+/** Descriptors that a process needs besides its connections to callers and to the database: those of webhooks, and to Redis and its own files, 64. */
+const OTHER_FILES = POSTS.all + 2 * IDLE_RECEIVERS + 64;
 /** The log of the database should go back this far, in milliseconds: a night without gateways then loses no events. */
 const LOG_WINDOW = 24 * HOUR;
 /** With fewer members that hold data, one lost machine loses writes or stops them. */

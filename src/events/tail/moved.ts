@@ -1,3 +1,4 @@
+import { isUnavailable } from '../../mongo/faults';
 import { collectionNames } from '../../mongo/indexes';
 import type { OrganisationData } from '../../tenant/organisationData';
 import type { Feed } from '../../organisations/feeds';
@@ -24,6 +25,10 @@ export async function withoutMoved(
     change.operationType === 'drop' &&
     (writeState === 'moving' || (movedAt !== undefined && change.wallTime.getTime() < movedAt.getTime() + LEFT_FOR));
   if (!changes.some(isOfMove)) return changes;
-  const there = await collectionNames(database);
+  const there = await collectionNames(database).catch((error: unknown) => {
+    if (isUnavailable(error)) throw error;
+    // refused, perhaps because the move goes on: the drops are then a gap
+    return new Set<string>();
+  });
   return changes.filter((logged) => !isOfMove(logged) || !there.has(logged.change.ns.coll ?? ''));
 }

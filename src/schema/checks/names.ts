@@ -25,7 +25,8 @@ function scopeNameErrors(sdl: Sdl): SchemaError[] {
     const { value } = node.name;
     return errorsAt(
       node,
-      !/._./.test(value) && `enum Scope has ${value}: name what it is for and what it allows, such as ${value}_READ`,
+      !/._[^_]+$/.test(value) &&
+        `enum Scope has ${value}: name what it is for and what it allows, such as ${value}_READ`,
     );
   });
 }
