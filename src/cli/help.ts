@@ -50,16 +50,22 @@ export class ExplainedCommand extends Command {
     return this.action(async (...args: unknown[]) => (await load())(...(args as never[])));
   }
 
-  /** Adds examples, notes and exit codes. `notes` is a function if they have what is loaded only for the command, such as its scopes. */
-  examples(lines: readonly string[], notes: readonly string[] | (() => readonly string[]) = []): this {
+  /**
+   * Adds examples, notes and exit codes. `notes` is a function if they have what is loaded only for the command, such as its scopes; `untilStopped`
+   * is for a command that Ctrl-C ends without a failure.
+   */
+  examples(
+    lines: readonly string[],
+    notes: readonly string[] | (() => readonly string[]) = [],
+    untilStopped = false,
+  ): this {
     return this.addHelpText('after', () => {
       const shown = typeof notes === 'function' ? notes() : notes;
       return [
         ...['', 'Examples:', ...lines.map((line) => `  ${line}`)],
         ...(shown.length === 0 ? [] : ['', ...shown]),
         ...['', 'Exit codes:', '  0    done', '  1    failed; see stderr', '  2    wrong usage'],
-        // a command that runs until Ctrl-C says what that means
-        ...(shown.some((note) => note.includes('Ctrl-C ends')) ? [] : ['  130  interrupted by Ctrl-C']),
+        untilStopped ? '  130  interrupted by a second Ctrl-C' : '  130  interrupted by Ctrl-C',
       ].join('\n');
     });
   }

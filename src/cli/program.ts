@@ -74,6 +74,7 @@ function addDemo(program: ExplainedCommand): void {
         'The example data (Northwind Traders) is loaded once and stays in DATA_DIR. So does the key, in the file demo-key; the next',
         'start prints it again if it is still valid. INTROSPECTION defaults to public and LOG_LEVEL to warn. Press Ctrl-C to stop.',
       ],
+      true,
     )
     .run(async () => (await import('./demo.js')).demoCommand);
 }

@@ -49,9 +49,17 @@ export function hasObjects(schema: GraphQLSchema): boolean {
 export function metadataObject(stored: unknown): object {
   if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};
   const pairs: readonly unknown[] = stored;
-  // also with a key twice, of which an object would lose one
-  if (!pairs.every(isPair) || new Set(pairs.map(({ key }) => key)).size < pairs.length) return pairs;
+  if (!pairs.every(isPair)) return pairs;
   return Object.fromEntries(pairs.map(({ key, value }) => [key, String(value)]));
+}
+
+/** The index of the first pair whose key one before has; -1 if there is none. */
+export function indexOfRepeatedKey(stored: unknown): number {
+  if (!Array.isArray(stored)) return -1;
+  const keys = new Set<unknown>();
+  return (stored as readonly ({ readonly key?: unknown } | null)[]).findIndex(
+    (pair) => keys.size === keys.add(String(pair?.key)).size,
+  );
 }
 
 /** Whether it is a pair, whose value another program may have stored as a number or boolean. */

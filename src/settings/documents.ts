@@ -142,7 +142,7 @@ export const EXPIRES_WITHIN = 7;
 export const UNUSED_FOR = 90;
 
 /**
- * The first calls of each settings page, with their variables if the address has no filters; `now` is the gateway's time. The gateway sends the
+ * The first calls of each settings page, with their variables if the address has no filters; `now` is the database's time. The gateway sends the
  * answers with the page (opening.ts), and the script makes these calls by this table, too. The navigation of every page needs those of `webhooks`.
  */
 export const firstCalls = (now: number) => ({

@@ -115,6 +115,7 @@ export function renderSettings(
         ...STAGES,
         opening,
         now,
+        clockSkew: now - Date.now(),
         // by which the script notices that somebody else has signed in, or switched, in another tab
         organisation: organisation.id,
         user: user.id,

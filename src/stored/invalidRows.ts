@@ -2,7 +2,7 @@ import type { Projection } from '../mongo/collection';
 import { AppError, type Fault, shorten } from '../errors';
 import { NUMBERS } from '../fastReads/rowWriter';
 import type { DataContext } from '../operations/context';
-import { METADATA, metadataPairs } from '../schema/metadata';
+import { indexOfRepeatedKey, METADATA, metadataPairs } from '../schema/metadata';
 import { DAY } from '../schema/scalars';
 import { objectName, type StoredMember, type StoredType } from '../schema/storedTypes';
 import { EARLIEST, idText, LATEST, STORED_ID } from '../units';
@@ -75,21 +75,19 @@ function findIn(
   };
 }
 
-/** Checks metadata: no key twice in the pairs of a row, and in the records of files an object. */
+/** Checks metadata: no key twice in the pairs of a row, and in the records of files an object (readRecords). */
 function metadataCheck(check: Check, isRead: (path: string) => boolean, isRecord: boolean): Check {
   return (value) => {
-    if (isRecord) {
-      const isObject = value === undefined || (typeof value === 'object' && !Array.isArray(value));
+    if (isRecord && !Array.isArray(value)) {
+      const isObject = value === undefined || typeof value === 'object';
       return isObject ? check(metadataPairs(value)) : wrong('type', value, 'an object');
     }
-    const fault = check(value);
+    const fault = isRecord ? undefined : check(value);
     if (fault || !Array.isArray(value) || !isRead(`${METADATA}.key`)) return fault;
-    const keys = new Set<string>();
-    for (const [index, { key }] of (value as readonly { readonly key: unknown }[]).entries()) {
-      if (keys.has(String(key))) return within(index, within('key', wrong('duplicate', key, 'another key')));
-      keys.add(String(key));
-    }
-    return undefined;
+    const pairs = value as readonly { readonly key: unknown }[];
+    const at = indexOfRepeatedKey(pairs);
+    if (at !== -1) return within(at, within('key', wrong('duplicate', pairs[at]?.key, 'another key')));
+    return isRecord ? wrong('type', value, 'an object') : undefined;
   };
 }
 

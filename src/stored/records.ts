@@ -7,7 +7,7 @@ import type { Writer } from '../tenant/slots';
 import type { Fault } from '../errors';
 import { faultInRecord, type FindFault } from './invalidRows';
 import { ATTACHMENTS } from '../schema/attachmentNames';
-import { METADATA, metadataObject, metadataPairs } from '../schema/metadata';
+import { indexOfRepeatedKey, METADATA, metadataObject, metadataPairs } from '../schema/metadata';
 import { ERASED_AT } from '../schema/personal';
 import { hasAttachments, type StoredMember, type StoredType } from '../schema/storedTypes';
 import { removeFiles } from '../tenant/files';
@@ -165,7 +165,10 @@ export async function* readRecords<T extends { _id: string }>(
   collection: Collection<T>,
 ): AsyncGenerator<ImportRecord> {
   for await (const document of data.collection(collection).find<T>({}, { sort: { _id: 1 }, batchSize: 200 })) {
-    yield toRecord(document);
+    const record = toRecord(document);
+    const { [METADATA]: pairs } = document as { readonly [METADATA]?: unknown };
+    // with a key twice as it is stored, which `faultIn` names: an object would lose a value
+    yield indexOfRepeatedKey(pairs) === -1 ? record : { ...record, [METADATA]: pairs };
   }
 }
 

@@ -31,8 +31,9 @@ interface Settings {
   /** Upper bounds of the buckets in which response times are counted, in milliseconds. */
   readonly timeBounds: readonly number[];
   readonly eventTypes: readonly string[];
-  /** The gateway's time when it sent the page, in milliseconds since 1970. */
+  /** The database's time when the gateway sent the page, in milliseconds since 1970, and how far it was ahead of the gateway's. */
   readonly now: number;
+  readonly clockSkew: number;
   /** The answers to the page's first calls. */
   readonly opening: Partial<Record<keyof Calls, unknown>>;
 }
@@ -86,7 +87,7 @@ const PASSING = ['conflict', 'rate_limited', 'unauthenticated', 'organisation_su
 /** How long to wait for an answer, in milliseconds: a manual delivery takes the gateway up to 17 s. */
 export const WITHIN = 30_000;
 /** How far the database's clock is ahead of this computer's, in milliseconds. */
-const ahead = settings.now - Date.now();
+let ahead = settings.now - Date.now();
 
 /** The database's time in milliseconds since 1970, to about a second. */
 export function now(): number {
@@ -211,6 +212,8 @@ async function send(body: string): Promise<ApiAnswer> {
       signal: AbortSignal.timeout(WITHIN),
       body,
     });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) ahead = date + settings.clockSkew - Date.now();
     const answer = (await response.json()) as ApiAnswer | null;
     // a proxy may answer with JSON of its own
     if (!answer || !(answer.data || errorOf(answer)?.code))

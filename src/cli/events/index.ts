@@ -30,6 +30,7 @@ export function addEvents(program: ExplainedCommand): void {
         'Needs a gateway that records events (EVENTS=on). While the database does not respond, it waits; then it goes on.',
         'When it ends, it prints to stderr the --after that continues from there. Ctrl-C ends it with exit code 0.',
       ],
+      true,
     )
     .run(async () => (await import('./tailCommand.js')).tailCommand);
 
@@ -58,6 +59,7 @@ export function addEvents(program: ExplainedCommand): void {
         'status other than 2xx is sent 4 times in all and then left out, which is printed. Ctrl-C ends the command with exit code 0, and',
         'prints the --after that continues from there.',
       ],
+      true,
     )
     .run(async () => (await import('./listenCommand.js')).listenCommand);
   events.listSubcommandsOnError();

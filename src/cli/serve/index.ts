@@ -15,6 +15,7 @@ export function addServe(program: ExplainedCommand): void {
     .examples(
       ['scopegate serve', 'PORT=8080 MONGODB_URI=mongodb://db.example/?replicaSet=rs0 scopegate serve'],
       ['SIGUSR2 switches the log level to debug, and back.'],
+      true,
     )
     .action(async ({ json }: JsonOption) => {
       const [{ readConfig }, { createLogger }] = await Promise.all([
