@@ -62,8 +62,8 @@ function budgets(
   { limit }: LimitersOptions,
   createStore: (name: string, points: number) => RateStore,
 ): Omit<Limiters, 'health' | 'close'> {
-  // one for each name and number, so that plans with the same points share what was spent in memory, too; `key` is that of users and tokens, too,
-  // whose ids no key has, since gateways of all versions must share the counters of a name
+  // one for each name and number, so that plans with the same points share what was spent in memory, too. Users and tokens are under `key`, whose
+  // ids differ from theirs: the name must stay, since gateways of other versions share its counters
   const made = new Map<string, RateLimiter>();
   const budget = (name: string, points: number): RateLimiter => {
     const id = `${name} ${String(points)}`;

@@ -206,7 +206,7 @@ function side(name: string, value: unknown): string {
 }
 
 function valueInWords(value: unknown): string {
-  // nothing of this version has one of these two inside a list or in an event that it does not know; one of a later version may
+  // null and objects are in events of later versions alone
   if (value === null) return 'none';
   if (Array.isArray(value)) return value.map(valueInWords).join(', ');
   if (isObject(value)) return Object.values(value).map(valueInWords).join(' ');

@@ -68,7 +68,7 @@ interface NewRequest {
   readonly metadata?: unknown;
 }
 
-interface Writing {
+interface Writing extends Pick<DataContext, 'noteInvalid'> {
   readonly write: UnitOfWork;
   /** Its currency is the default of such members, which the user's own folder may add. */
   readonly organisation: { readonly currency: string };
@@ -148,12 +148,7 @@ interface NewMessage {
 export async function addMessage(
   data: OrganisationData,
   input: NewMessage,
-  {
-    write,
-    organisation,
-    mayRead,
-    noteInvalid,
-  }: Writing & Pick<DataContext, 'noteInvalid'> & { readonly mayRead: boolean },
+  { write, organisation, noteInvalid, mayRead }: Writing & { readonly mayRead: boolean },
 ): Promise<Message> {
   throwFaults(brokenTexts(input));
   requireText(input);
@@ -273,7 +268,11 @@ const READ_THREADS = readScope(published, 'requests');
 const mayReadThreads = ({ principal }: DataContext): boolean =>
   READ_THREADS !== undefined && principal.scopes.has(READ_THREADS);
 
-const writing = ({ write, principal: { organisation } }: DataContext): Writing => ({ write, organisation });
+const writing = ({ write, noteInvalid, principal: { organisation } }: DataContext): Writing => ({
+  write,
+  noteInvalid,
+  organisation,
+});
 
 const updateResolver: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
 
@@ -286,11 +285,7 @@ export const requestResolvers = {
     open_request: (_: unknown, args: NewRequest, context: DataContext) =>
       openRequest(context.data, args, writing(context)),
     add_request_message: (_: unknown, args: NewMessage, context: DataContext) =>
-      addMessage(context.data, args, {
-        ...writing(context),
-        mayRead: mayReadThreads(context),
-        noteInvalid: context.noteInvalid,
-      }),
+      addMessage(context.data, args, { ...writing(context), mayRead: mayReadThreads(context) }),
     update_request: updateResolver,
   },
 };
