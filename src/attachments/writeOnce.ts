@@ -9,9 +9,11 @@ export async function writeOnce(
   context: DataContext,
   operation: string,
   args: object,
-  run: (writing: Pick<DataContext, 'data' | 'write' | 'noteInvalid'>) => Promise<AttachmentAnswer>,
+  run: (writing: Pick<DataContext, 'data' | 'write' | 'noteInvalid' | 'principal'>) => Promise<AttachmentAnswer>,
 ): Promise<AttachmentAnswer> {
-  const { data, noteInvalid } = context;
-  const answer = await context.once(operation, args, (write = context.write) => run({ data, write, noteInvalid }));
+  const { data, noteInvalid, principal } = context;
+  const answer = await context.once(operation, args, (write = context.write) =>
+    run({ data, write, noteInvalid, principal }),
+  );
   return answer as AttachmentAnswer;
 }

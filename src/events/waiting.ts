@@ -1,15 +1,14 @@
 import { once } from 'node:events';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
-import { type ChangeCursor, openChanges } from '../mongo/changeCursor';
 import { databaseName } from '../mongo/databaseNames';
 import { AppError } from '../errors';
 import { inBackground } from '../async/background';
 import { createFailureLog } from '../log';
 import { SECOND } from '../units';
-import { type EventRow, events, isOfCustomers } from './collection';
+import { type EventRow, isOfCustomers } from './collection';
+import { createInserts, type EventInsert, pause } from './inserts';
 import type { WantedEvents } from './page';
-import { OF_ORGANISATION } from './tail/changes';
 import { createPlaces, type Holder } from './waits';
 import { createReadLimit, createStream, type EventStream, type ReadEvents } from './stream';
 
@@ -24,19 +23,10 @@ const TICK_EVERY = 200;
 const CHECK_EVERY = 2000;
 /** How long a stream goes on while its key cannot be read, in milliseconds: the key may have been revoked. */
 const UNKNOWN_FOR = 30_000;
-/** How long an unused change stream stays open, in milliseconds: callers usually return at once. */
-const LINGER = 5000;
-/** Pause before a change stream that could not be opened or read is opened again, in milliseconds. */
-const RETRY_AFTER = 2000;
-
-// the timer that tests can fake
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_AFTER).unref());
 
 const DRAINING = 'This gateway is being stopped; others go on.';
 const CROWDED = 'Another organisation needs the place of this stream, and none has more of them than yours.';
 const UNKNOWN = `The key of this stream could not be checked for ${String(UNKNOWN_FOR / SECOND)} s.`;
-
-type Timestamp = mongo.Timestamp;
 
 /** Runs a wait with a signal that aborts when the caller disconnects. While it waits, the request does not count as in progress. */
 export type WaitIdle = <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
@@ -70,11 +60,6 @@ interface Waiter {
   fail: (error: unknown) => void;
 }
 
-interface EventInsert {
-  readonly ns: { readonly db: string };
-  readonly fullDocument: EventRow;
-}
-
 /** Looks for events. Resolves with true when there is nothing left to wait for. */
 type Look = () => Promise<boolean>;
 
@@ -100,8 +85,6 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const places = createPlaces();
   const waiters = new Set<Waiter>();
   const logFailure = createFailureLog(logger);
-  /** The change stream's time of opening, while it is open or being opened. */
-  let opened: Promise<Timestamp | undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let checkedAt = 0;
@@ -112,46 +95,16 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     logFailure('requests that wait for events are not notified of them; will retry', error);
   }
 
-  /** Opens the change stream unless it is open. Resolves with the time after which no event is missed. */
-  function listen(): Promise<Timestamp | undefined> {
-    if (opened) return opened;
-    const opening = openChangeStream();
-    opened = opening;
-    opening.catch(() => (opened = undefined));
-    return opening;
-  }
-
-  async function openChangeStream(): Promise<Timestamp | undefined> {
-    const cursor = await openChanges<EventInsert>(await streams(), [
-      { $match: { 'ns.db': OF_ORGANISATION, 'ns.coll': events.name, operationType: 'insert' } },
-      { $project: { ns: 1, fullDocument: 1 } },
-    ]);
-    void relay(cursor);
-    return cursor.openedAt;
-  }
-
-  /** Notifies waiters of what a change stream has, until it fails or is unused for a while. Never rejects. */
-  async function relay(cursor: ChangeCursor<EventInsert>): Promise<void> {
-    let usedAt = performance.now();
-    let wasRead = false;
-    try {
-      while (!isStopped && performance.now() - usedAt < LINGER) {
-        const notices = await cursor.next();
-        wasRead = true;
-        if (waiters.size > 0) usedAt = performance.now();
-        for (const notice of notices) notifyAll(notice);
-      }
-    } catch (error) {
-      onError(error);
-      // the next one may fail as soon
-      if (!wasRead) await pause();
-    } finally {
-      opened = undefined;
-      // each waiter looks again, in case it missed an event, and the first opens another change stream
+  const inserts = createInserts({
+    streams,
+    isAwaited: () => waiters.size > 0,
+    onInsert: notifyAll,
+    // each waiter looks again, in case it missed an event, and the first opens another change stream
+    onEnd: () => {
       for (const waiter of waiters) waiter.wake(true);
-      await cursor.close();
-    }
-  }
+    },
+    onError,
+  });
 
   function notifyAll({ ns, fullDocument }: EventInsert): void {
     let bytes: number | undefined;
@@ -246,7 +199,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       woken.catch(() => undefined);
       try {
         // listens before it looks, so that no event is missed in between
-        const isListening = await listen().then(() => true, onError);
+        const isListening = await inserts.listen().then(() => true, onError);
         if (hasStopped() || over.aborted) return;
         if (await look()) return;
         // no change stream notifies it
@@ -269,7 +222,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     const { stream, notify, catchUp, end } = createStream({
       after,
       read: (from, since) => reads(caller.organisationId ?? '', () => read(from, since)),
-      listen,
+      listen: inserts.listen,
       pay: () => caller.charge(1),
     });
     const waiter = {
@@ -315,6 +268,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     /** Ends all waits, whose answers are then empty pages, and all streams. */
     stop(): void {
       isStopped = true;
+      inserts.stop();
       clearInterval(timer);
       for (const { wake } of waiters) wake(false);
     },

@@ -36,7 +36,7 @@ const OF_ATTACHMENTS: Projection = { _id: 1, [ATTACHMENTS]: 1 };
  * @throws AppError not_found; stored_object_invalid if another program stored attachments of another form
  */
 export async function readOwner(
-  context: Pick<DataContext, 'data' | 'noteInvalid'>,
+  context: Pick<DataContext, 'data' | 'noteInvalid' | 'principal'>,
   resource: Resource,
   id: string,
 ): Promise<Row> {
@@ -45,7 +45,7 @@ export async function readOwner(
   return row;
 }
 
-type WriteContext = Pick<DataContext, 'data' | 'write' | 'noteInvalid'>;
+type WriteContext = Pick<DataContext, 'data' | 'write' | 'noteInvalid' | 'principal'>;
 
 interface NewAttachment extends Omit<Attachment, 'id' | 'created_at'> {
   readonly objectId: string;

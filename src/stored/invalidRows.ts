@@ -3,6 +3,8 @@ import { AppError, type Fault, shorten } from '../errors';
 import { NUMBERS } from '../fastReads/rowWriter';
 import type { DataContext } from '../operations/context';
 import { indexOfRepeatedKey, METADATA, metadataPairs } from '../schema/metadata';
+import { published } from '../schema/model';
+import { readScope } from '../schema/readScopes';
 import { DAY } from '../schema/scalars';
 import { objectName, type StoredMember, type StoredType } from '../schema/storedTypes';
 import { EARLIEST, idText, LATEST, STORED_ID } from '../units';
@@ -233,16 +235,35 @@ export function isServed(
 const causeOf = ({ detail }: Fault): string =>
   detail === MISSING ? 'It was stored before that was added, or by another program' : 'Another program stored it';
 
+/** A caller's scopes. */
+export interface Reader {
+  readonly scopes: DataContext['principal']['scopes'];
+}
+
+/** Whether a key may read a resource's objects. One that may only write learns no stored value, from errors neither (contract, section 3). */
+export function mayRead({ scopes }: Reader, { name }: Pick<Checked, 'name'>): boolean {
+  const scope = readScope(published, name);
+  return scope === undefined || scopes.has(scope);
+}
+
 /** @throws AppError stored_object_invalid that names the object and the member, unless the row can be served */
 export function requireServed(
-  { noteInvalid }: Pick<DataContext, 'noteInvalid'>,
-  { name, stored: { type }, faultIn }: Checked,
+  { noteInvalid, principal }: Pick<DataContext, 'noteInvalid'> & { readonly principal: Reader },
+  resource: Checked,
   row: { readonly _id: string },
   projection: Projection,
 ): void {
-  const fault = faultIn(projection)(row);
-  if (!fault) return;
-  noteInvalid?.({ collection: name, id: row._id, fault }, 'refused');
+  const {
+    name,
+    stored: { type },
+    faultIn,
+  } = resource;
+  const found = faultIn(projection)(row);
+  if (!found) return;
+  noteInvalid?.({ collection: name, id: row._id, fault: found }, 'refused');
+  const fault = mayRead(principal, resource)
+    ? found
+    : { ...found, detail: 'is stored in another form than its type has' };
   const detail = `The ${objectName(type).replaceAll('_', ' ')} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. ${causeOf(fault)}; whoever runs the gateway has to correct it.`;
   throw new AppError('stored_object_invalid', detail, { errors: [fault] });
 }

@@ -12,14 +12,13 @@ import type { DataContext } from '../../operations/context';
 import type { Resolver } from '../../operations/run';
 import { normalised } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
-import { readScope } from '../../schema/readScopes';
 import { directiveOf } from '../../schema/sdl';
 import { brokenRules } from '../../stored/brokenRules';
 import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '../../stored/change';
 import { readOne, type RowReader } from '../../stored/collection';
 import { erasedCustomerFault, erasedCustomersOf } from '../../stored/erasedCustomers';
-import { isServed, requireServed } from '../../stored/invalidRows';
+import { isServed, mayRead, type Reader, requireServed } from '../../stored/invalidRows';
 import { metadataFaults, withMetadata } from '../../stored/metadata';
 import { referenceChecks, referencesOf } from '../../stored/referenceFaults';
 import { changedAt, writeRows } from '../../stored/rows';
@@ -68,10 +67,16 @@ interface NewRequest {
   readonly metadata?: unknown;
 }
 
-interface Writing extends Pick<DataContext, 'noteInvalid'> {
+/** What a new thread needs of its context. */
+interface Writing {
   readonly write: UnitOfWork;
   /** Its currency is the default of such members, which the user's own folder may add. */
-  readonly organisation: { readonly currency: string };
+  readonly principal: { readonly organisation: { readonly currency: string } };
+}
+
+/** What a new message needs of its context. */
+interface Answering extends Writing, Pick<DataContext, 'noteInvalid'> {
+  readonly principal: Writing['principal'] & Reader;
 }
 
 /**
@@ -82,7 +87,7 @@ interface Writing extends Pick<DataContext, 'noteInvalid'> {
 export async function openRequest(
   data: OrganisationData,
   input: NewRequest,
-  { write, organisation }: Writing,
+  { write, principal: { organisation } }: Writing,
 ): Promise<RequestThread> {
   throwFaults([...brokenTexts(input), ...metadataFaults({ ...input })]);
   const customerId = input.customer_id?.toLowerCase() ?? null;
@@ -141,14 +146,13 @@ interface NewMessage {
 }
 
 /**
- * Adds a message to a thread, and sets the thread's status according to who wrote it, in one transaction. `mayRead` is whether the caller may
- * read threads.
+ * Adds a message to a thread, and sets the thread's status according to who wrote it, in one transaction.
  * @throws AppError validation_failed if the text is blank, or the thread's customer was erased; not_found; stored_object_invalid
  */
 export async function addMessage(
   data: OrganisationData,
   input: NewMessage,
-  { write, organisation, noteInvalid, mayRead }: Writing & { readonly mayRead: boolean },
+  { write, noteInvalid, principal }: Answering,
 ): Promise<Message> {
   throwFaults(brokenTexts(input));
   requireText(input);
@@ -159,10 +163,10 @@ export async function addMessage(
     const fault = erasedCustomerFault(requests, stored, erased, '');
     if (fault) throwFaults([{ ...fault, pointer: '/id', detail: ERASED_THREAD }]);
     const before = await withCounters(data, stored, session);
-    requireServed({ noteInvalid }, requests, before, WITHOUT_SEARCH);
+    requireServed({ noteInvalid, principal }, requests, before, WITHOUT_SEARCH);
     const at = changedAt(before.last_message_at, now);
     const message: Message = {
-      ...messages.defaults(organisation),
+      ...messages.defaults(principal.organisation),
       _id: randomUUID(),
       request_id: before._id,
       author,
@@ -178,7 +182,7 @@ export async function addMessage(
     await data.collection(messages).insertOne(message, { session });
     await writeRows(data.collection(requests), [{ row, before: stored }], { ordered: true, session });
     // without the scope to read threads, only a name that the caller sent is answered, not that of the thread's sender
-    return mayRead ? message : { ...message, author_name: input.author_name ?? null };
+    return mayRead(principal, requests) ? message : { ...message, author_name: input.author_name ?? null };
   }, BOTH);
 }
 
@@ -264,16 +268,6 @@ function firstLine(text: string): string {
     : `${characters.slice(0, SUBJECT_LENGTH - 1).join('')}…`;
 }
 
-const READ_THREADS = readScope(published, 'requests');
-const mayReadThreads = ({ principal }: DataContext): boolean =>
-  READ_THREADS !== undefined && principal.scopes.has(READ_THREADS);
-
-const writing = ({ write, noteInvalid, principal: { organisation } }: DataContext): Writing => ({
-  write,
-  noteInvalid,
-  organisation,
-});
-
 const updateResolver: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
 
 export const requestResolvers = {
@@ -282,10 +276,9 @@ export const requestResolvers = {
       listMessages(context, args),
   },
   Mutation: {
-    open_request: (_: unknown, args: NewRequest, context: DataContext) =>
-      openRequest(context.data, args, writing(context)),
+    open_request: (_: unknown, args: NewRequest, context: DataContext) => openRequest(context.data, args, context),
     add_request_message: (_: unknown, args: NewMessage, context: DataContext) =>
-      addMessage(context.data, args, { ...writing(context), mayRead: mayReadThreads(context) }),
+      addMessage(context.data, args, context),
     update_request: updateResolver,
   },
 };

@@ -37,14 +37,14 @@ const names = async (): Promise<unknown[]> =>
 
 test('a thread whose customer was erased before its write began is neither opened nor assigned', async () => {
   const write: UnitOfWork = (work, how) => stampedWrite(data, work, { ...how, by });
-  const { _id: id } = await openRequest(data, input, { write, organisation });
+  const { _id: id } = await openRequest(data, input, { write, principal: { organisation } });
   expect(await names()).toEqual([customer.name]);
   const tooLate: UnitOfWork = async (work, how) => {
     await eraseCustomer(data, customer.id, lives);
     return write(work, how);
   };
   const refusal = { code: 'validation_failed', extras: { errors: [{ pointer: '/customer_id', code: 'erased' }] } };
-  await expect(openRequest(data, input, { write: tooLate, organisation })).rejects.toMatchObject(refusal);
+  await expect(openRequest(data, input, { write: tooLate, principal: { organisation } })).rejects.toMatchObject(refusal);
   expect(await names()).toEqual([null]);
   // the thread of another customer, whose erasure left it
   await data.collection(requests).updateOne({ _id: id }, { $set: { customer_id: null } });
@@ -85,7 +85,12 @@ test('a thread that copied the name before it was erased is waited for', async (
   const look = async (): Promise<void> => {
     expect((await data.collection(customers).findOne({ _id: customer.id }))?.name).toBe('erased');
   };
-  await writeWhileErased(data, customer.id, (write) => openRequest(data, input, { write, organisation }), look);
+  await writeWhileErased(
+    data,
+    customer.id,
+    (write) => openRequest(data, input, { write, principal: { organisation } }),
+    look,
+  );
   expect(await names()).toEqual([null]);
 });
 
@@ -95,7 +100,7 @@ test('a message that is added while its thread is erased keeps no name', async (
   const own = gateway.databases.organisationData(organisation);
   const input = { id: thread.id, text: 'And today?' };
   await writeWhileErased(own, thread.customer_id, (write) =>
-    addMessage(own, input, { write, organisation, mayRead: true }),
+    addMessage(own, input, { write, principal: { organisation, scopes: new Set() } }),
   );
   const found = await own.collection(messages).find({ body: 'And today?' }).toArray();
   const all = await own.collection(messages).find().toArray();

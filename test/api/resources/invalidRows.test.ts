@@ -3,7 +3,7 @@ import { toEvent } from '../../../src/events/tail/changes';
 import { resourceOf } from '../../../src/resources';
 import { published } from '../../../src/schema/model';
 import { idText } from '../../../src/units';
-import type { Json } from '../../support/client';
+import type { Answer, Client, Json } from '../../support/client';
 import { ask, FACES, refusal, REST } from '../../support/faces';
 import { callerOf, makeOrganisation, northwind, store } from '../../support/factories';
 import { late, served } from '../../support/gateway';
@@ -269,4 +269,28 @@ test('a thread that cannot be shown gets no messages', async () => {
     await threads.replaceOne({ _id: body.id }, before as never);
   }
   expect((await caller.get(`/requests/${String(body.id)}/messages`)).body.data).toHaveLength(1);
+});
+
+test('a key that may only write learns nothing of the stored value', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const all = await callerOf(gateway, organisation);
+  const writer = await callerOf(gateway, organisation, { scopes: ['customers:write', 'requests:write'] });
+  const [customer] = northwind('customers');
+  await store(gateway, organisation, { customers: [customer!] });
+  const { body: thread } = await all.post('/requests', { text: 'Hello' });
+  const secret = { $set: { created_at: 'SECRET' } };
+  const { database } = gateway.databases.organisationData(organisation);
+  for (const name of ['customers', 'requests']) await database.collection(name).updateMany({}, secret);
+  const calls: readonly ((caller: Client) => Promise<Answer>)[] = [
+    (caller) => caller.patch(`/customers/${customer!.id}`, { name: 'New' }),
+    (caller) => caller.patch(`/requests/${String(thread.id)}`, { status: 'closed' }),
+    (caller) => caller.post(`/requests/${String(thread.id)}/messages`, { text: 'More' }),
+  ];
+  for (const call of calls) {
+    const refused = await call(writer);
+    const [fault] = refused.body.errors as Json[];
+    expect([refused.status, fault?.pointer, fault?.code]).toEqual([500, '/created_at', 'type']);
+    expect(JSON.stringify(refused.body)).not.toContain('SECRET');
+    expect(JSON.stringify((await call(all)).body)).toContain('SECRET');
+  }
 });
