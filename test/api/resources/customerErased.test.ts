@@ -44,7 +44,9 @@ test('a thread whose customer was erased before its write began is neither opene
     return write(work, how);
   };
   const refusal = { code: 'validation_failed', extras: { errors: [{ pointer: '/customer_id', code: 'erased' }] } };
-  await expect(openRequest(data, input, { write: tooLate, principal: { organisation } })).rejects.toMatchObject(refusal);
+  await expect(openRequest(data, input, { write: tooLate, principal: { organisation } })).rejects.toMatchObject(
+    refusal,
+  );
   expect(await names()).toEqual([null]);
   // the thread of another customer, whose erasure left it
   await data.collection(requests).updateOne({ _id: id }, { $set: { customer_id: null } });
