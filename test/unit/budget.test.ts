@@ -82,7 +82,7 @@ test('each piece of several organisations has a turn of its own', async () => {
 
 test('work for no organisation waits for all organisations', async () => {
   // the longest wait never ends, however slow the machine is
-  jest.spyOn(performance, 'now').mockReturnValue(0);
+  const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
   const yielding = createYield();
   const active = new Set(['one']);
   let asked = 0;
@@ -92,5 +92,6 @@ test('work for no organisation waits for all organisations', async () => {
     return [...active].some((id) => id !== organisationId);
   });
   await pausesOf(yielding).yieldToOthers();
+  clock.mockRestore();
   expect(asked).toBe(3);
 });

@@ -34,9 +34,14 @@ describe('the start lock', () => {
   test('is taken from a silent holder, whose id another process may have now, and awaited from another', async () => {
     await writeFile(lock(), String(process.pid));
     const waitedFor: number[] = [];
-    const signal = AbortSignal.timeout(100);
-    const onWait = (pid: number): void => void waitedFor.push(pid);
-    await expect(withLock(lock(), () => Promise.resolve(), { signal, onWait })).rejects.toThrow(/timeout|abort/i);
+    const left = new AbortController();
+    const onWait = (pid: number): void => {
+      waitedFor.push(pid);
+      left.abort();
+    };
+    await expect(withLock(lock(), () => Promise.resolve(), { signal: left.signal, onWait })).rejects.toThrow(
+      /timeout|abort/i,
+    );
     expect(waitedFor).toEqual([process.pid]);
     const old = new Date(Date.now() - 60_000);
     await utimes(lock(), old, old);

@@ -40,7 +40,7 @@ test('a thousand uses are written 100 at a time, one write after another, and no
   });
   for (let at = 0; at < 1000; at += 1) writer.noteUse(keyOf(at), '192.0.2.1');
   // the first write starts automatically; more uses are noted while it is in progress
-  await eventually(() => underWay > 0);
+  await eventually(() => mostUnderWay > 0);
   for (let at = 1000; at < 1050; at += 1) writer.noteUse(keyOf(at), '192.0.2.1');
   await writer.settle();
   expect(mostUnderWay).toBe(1);
