@@ -5,7 +5,7 @@ import { isAlive } from '../../src/embedded/process';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { late, metric, servedBy, startGateway } from '../support/gateway';
 import { eventually } from '../api/http/eventually';
-import { raw, type RawAnswer } from '../api/http/raw';
+import { raw, type RawAnswer, untilReady } from '../api/http/raw';
 import { startDatabase } from './database';
 
 /** Time limit in milliseconds: slow machines need more than the promised 3 s; the driver's own timeout is 30 s. */
@@ -122,7 +122,7 @@ test('requests in progress when the database is paused get 503 too', async () =>
 test('/readyz says why a database is away, without its address, and the log with it', async () => {
   const proxy = await openDatabaseProxy(database.uri, { onReply: (reply) => reply });
   await using own = await startGateway({ MONGODB_URI: proxy.uri });
-  expect((await fetch(`${own.url}/readyz`)).status).toBe(200);
+  await untilReady(own);
   await proxy.close();
   await eventually(async () => {
     const { detail } = (await (await fetch(`${own.url}/readyz`)).json()) as { readonly detail?: string };
@@ -153,5 +153,5 @@ test('a gateway that records events stops within its time limit while the databa
 test('a database that a gateway started itself and that is killed is started again, with what was stored', async () => {
   process.kill(database.pid, 'SIGKILL');
   await eventually(() => !isAlive(database.pid));
-  await eventually(async () => (await read()).status === 200);
-});
+  await eventually(async () => (await read()).status === 200, 120_000);
+}, 180_000);

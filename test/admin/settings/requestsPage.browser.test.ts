@@ -68,8 +68,8 @@ inBrowser('requests on the settings page', () => {
     await says(dialog(page), 'HTTP 403');
     const address = page.url();
     expect([path(page), search(page)]).toEqual([`/settings/requests/${first!._id}`, '?result=failed']);
-    await press(dialog(page), 'Copy');
-    await says(dialog(page), 'Copied');
+    // it says so for 3 s
+    await Promise.all([says(dialog(page), 'Copied'), press(dialog(page), 'Copy')]);
     expect(await copied(page)).toBe(first!.request_id);
     const code = dialog(page).getByRole('link', { name: 'insufficient_scope' });
     expect(await code.getAttribute('href')).toBe('/errors/insufficient_scope');

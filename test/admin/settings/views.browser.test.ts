@@ -140,5 +140,5 @@ inBrowser('the settings page with the longest values', () => {
     await press(dialog(page), 'Rotate secret');
     await on.shown(page, 'The signing secret');
     await inViews(() => expectAccessible(page));
-  }, 240_000);
+  }, 480_000);
 });

@@ -57,8 +57,8 @@ inBrowser('webhooks on the settings page', () => {
     const secret = await on.shown(page, 'The signing secret');
     await says(dialog(page), receiver.url);
     expect(secret).toMatch(/^whsec_/);
-    await press(dialog(page), 'Copy');
-    await says(dialog(page), 'Copied');
+    // it says so for 3 s
+    await Promise.all([says(dialog(page), 'Copied'), press(dialog(page), 'Copy')]);
     expect(await copied(page)).toBe(secret);
     for (let time = 0; time < 3; time += 1) await page.keyboard.press('Escape');
     await page.goBack();
@@ -191,7 +191,7 @@ inBrowser('webhooks on the settings page', () => {
     await says(page, FAILING);
     await says(page, /^Last failure: HTTP 503, (just now|1 minute ago)/);
     expect(await rows(page, 'Statistics').allInnerTexts()).toEqual([
-      expect.stringMatching(/^HTTP 503\s+3\s+just now$/),
+      expect.stringMatching(/^HTTP 503\s+3\s+(just now|\d minutes? ago)$/),
     ]);
     const attempts = async (...expected: string[]): Promise<unknown> =>
       eventually(async () => {

@@ -82,7 +82,7 @@ export function streams(language: Language): void {
         },
         sent(opened, next('c2', 'two')),
       ];
-      const [{ rows, retries }] = (await scene.call([{ do: 'events', silence: 1, take: 2 }])) as [Outcome];
+      const [{ rows, retries }] = (await scene.call([{ do: 'events', silence: 4, take: 2 }])) as [Outcome];
       expect(rows.map(({ id }) => id)).toEqual(['one', 'two']);
       expect(cursors()).toEqual([undefined, 'c1', 'c1']);
       expect(retries.map(({ retry }) => retry)).toEqual(['no_answer', 'no_answer']);
@@ -133,7 +133,7 @@ export function streams(language: Language): void {
         sent(opened, next('c2', 'two'), 'id: c3\ndata: {\n\n'),
         sent(opened, next('c3', 'three')),
       ];
-      const [{ rows, retries }] = (await scene.call([{ do: 'events', silence: 5, take: 3 }])) as [Outcome];
+      const [{ rows, retries }] = (await scene.call([{ do: 'events', silence: 10, take: 3 }])) as [Outcome];
       expect(rows.map(({ id }) => id)).toEqual(['one', 'two', 'three']);
       expect(cursors()).toEqual([undefined, 'c1', 'c2']);
       expect(retries.map(({ retry }) => retry)).toEqual(['unexpected_response', 'unexpected_response']);

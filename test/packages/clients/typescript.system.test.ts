@@ -52,7 +52,9 @@ describe('a signal', () => {
   const scene = answering(language);
   const PROGRAM = `
     import { Scopegate } from '@scopegate/client';
-    const api = new Scopegate({ key: 'key', url: process.argv[2] });
+    let ended;
+    const abortAfter = (ms) => setTimeout(() => ended.abort('enough'), ms).unref();
+    const api = new Scopegate({ key: 'key', url: process.argv[2], onRetry: () => abortAfter(50) });
     for (const work of [
       (signal) => api.get('/me', { signal }),
       (signal) => api.get('/me', { signal }),
@@ -60,10 +62,11 @@ describe('a signal', () => {
       (signal) => api.events({ signal }).next(),
       (signal) => api.events({ signal: AbortSignal.abort(signal.reason ?? 'enough') }).next(),
     ]) {
-      const ended = new AbortController();
-      // the first request of a process may take long to leave a busy machine
-      setTimeout(() => ended.abort('enough'), 1500);
+      ended = new AbortController();
+      // a request of this process may take long to leave a busy machine
+      const timer = abortAfter(6000);
       console.log(await work(ended.signal).catch((reason) => reason));
+      clearTimeout(timer);
     }`;
 
   test('aborts a call or a stream with its reason, during an attempt and during a wait', async () => {
