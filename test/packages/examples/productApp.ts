@@ -57,7 +57,7 @@ export async function call(url: () => string, method: string, path: string, body
     );
     if (answer?.status === 302) return answer.headers.get('location');
     if (answer?.ok) return answer.json();
-    if (answer || attempt === 100) throw new Error(`${method} ${path}: ${(await answer?.text()) ?? 'no answer'}`);
+    if (answer || attempt === 1000) throw new Error(`${method} ${path}: ${(await answer?.text()) ?? 'no answer'}`);
     await sleep(100);
   }
 }
