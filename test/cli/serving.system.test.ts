@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../api/http/eventually';
+import { untilReady } from '../api/http/raw';
 import { version } from '../../src/package';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
@@ -21,7 +22,7 @@ test('serve prints one line when it is ready, and exits with 0 on SIGHUP; withou
   const command = followed(cli, ['serve'], { PORT: '0', LOG_LEVEL: 'warn' });
   const [line = ''] = await command.until(1);
   expect(line).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
-  expect((await fetch(`${line.replace('listening on ', '')}/readyz`)).status).toBe(200);
+  await untilReady({ url: line.replace('listening on ', '') });
   command.child.kill('SIGHUP');
   expect(await command.ended).toMatchObject({ code: 0, stdout: `${line}\n` });
   const { checks } = await cli.json<Diagnosis>('doctor');
@@ -176,4 +177,4 @@ test('demo prints a key that works, keeps it while the pepper is replaced, and r
     stdout: '',
     stderr: expect.stringContaining('KEY_PEPPER is not the one that the keys in this database are') as unknown,
   });
-});
+}, 300_000);

@@ -2,6 +2,7 @@ import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/d
 import { openStore } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { tooOld } from '../../src/mongo/deployment';
+import { untilReady } from '../api/http/raw';
 import { commandLine } from '../cli/commandLine';
 import { startGateway } from '../support/gateway';
 
@@ -42,7 +43,7 @@ test('ALLOW_OLD_MONGODB=true accepts it, with a warning', async () => {
 test('ALLOW_OLD_MONGODB of the tests reaches the gateways and the commands that they start', async () => {
   process.env.ALLOW_OLD_MONGODB = 'true';
   await using gateway = await startGateway({ MONGODB_URI: old.uri, CONTROL_DATABASE: 'scopegate_old' });
-  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+  await untilReady(gateway);
   expect(await commandLine({ MONGODB_URI: old.uri }).json('org', 'list')).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import { type Command, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import { freePort } from '../../faults/processes';
-import { raw } from '../api/http/raw';
+import { raw, untilReady } from '../api/http/raw';
 import { commandLine, type Environment, type Followed, followed, makeKey, makeOrganisation } from '../cli/commandLine';
 
 /* `serve` is started before its database, for which a proxy to the test database stands that opens later. */
@@ -76,8 +76,8 @@ test.concurrent(
     await using _database = await openDatabaseProxy(TARGET, { onReply: asIs, port });
     const [printed = ''] = await command.until(1);
     expect(JSON.parse(printed)).toEqual({ url: line.url, admin_url: line.admin_url });
-    expect((await raw(line.url, '/readyz', {})).status).toBe(200);
-    expect((await raw(line.url, '/api/v1/products', { headers: AUTHORISED })).status).toBe(401);
+    // before probes, which a slow database may answer late
+    await command.says(/the database is there/);
     const states = [...command.stderr().matchAll(/^.*"database":"\w+".*$/gm)].map(
       ([text]) => JSON.parse(text) as Record<string, unknown>,
     );
@@ -85,6 +85,8 @@ test.concurrent(
       { database: 'unavailable', msg: 'waiting for the database' },
       { database: 'ok', msg: 'the database is there', refused: 2, waited_seconds: expect.any(Number) as unknown },
     ]);
+    await untilReady(line);
+    expect((await raw(line.url, '/api/v1/products', { headers: AUTHORISED })).status).toBe(401);
     expect(await command.end('SIGTERM')).toBe(0);
     expect(command.lines()).toHaveLength(1);
   },

@@ -34,6 +34,12 @@ const READ_EVERY = 150;
 const CALM = 1000;
 const MIB = 1024 * 1024;
 
+/** How often a run is repeated in which only times are wrong. */
+const REPEATS = 3;
+
+// each run waits for several garbage collections
+jest.setTimeout(300_000);
+
 const COLLECTING = join(__dirname, 'collecting.cjs');
 /** Where a process reports how much it uses; its pid follows. */
 const COLLECTED = join(tmpdir(), 'collected');
@@ -135,8 +141,8 @@ export interface Report {
 const CALM_OF: Record<string, Awaited<ReturnType<typeof probing>>> = {};
 
 /**
- * Runs `worst` while others are served, and once more if nothing but times was wrong: what the machine does beside it may delay an answer or slow the
- * processor, and what `worst` does takes long both times. @throws an error that lists everything that is wrong
+ * Runs `worst` while others are served, and again if nothing but times was wrong: what the machine does beside it may delay an answer or slow the
+ * processor, and what `worst` does takes long each time. @throws an error that lists everything that is wrong
  */
 export async function watch(
   gateway: Watched,
@@ -145,12 +151,18 @@ export async function watch(
   bounds: Bounds = {},
 ): Promise<Report> {
   let report = await watchOnce(gateway, name, worst, bounds);
-  const others = { ...report, lateLimit: Infinity, turnLimit: Infinity, readLimit: Infinity };
-  if (faultsOf(report, bounds).length > 0 && faultsOf(others, bounds).length === 0)
+  for (let repeats = 0; repeats < REPEATS && isOnlyLate(report, bounds); repeats += 1)
     report = await watchOnce(gateway, name, worst, bounds);
   const faults = faultsOf(report, bounds);
   if (faults.length > 0) throw new Error(`${name}: ${faults.join('; ')}`);
   return report;
+}
+
+function isOnlyLate(report: Report, bounds: Bounds): boolean {
+  // a 503 is the answer if the database was late
+  const failures = report.failures.filter((status) => status !== 503);
+  const others = { ...report, lateLimit: Infinity, turnLimit: Infinity, readLimit: Infinity, failures };
+  return faultsOf(report, bounds).length > 0 && faultsOf(others, bounds).length === 0;
 }
 
 async function watchOnce(
@@ -257,10 +269,16 @@ interface Usage {
   readonly memory: number;
 }
 
-/** Files (not sockets, of which the database's may stay), connections to the port, and memory; all 0 where there is no /proc. */
+/** Files (not sockets, of which the database's may stay), connections to the port, and memory; all 0 where there is no /proc, or not the process. */
 function usage(pid: number, port: number): Usage {
-  const folder = `/proc/${String(pid)}`;
-  if (!existsSync(folder)) return { files: 0, connections: 0, memory: 0 };
+  try {
+    return usageIn(`/proc/${String(pid)}`, port);
+  } catch {
+    return { files: 0, connections: 0, memory: 0 };
+  }
+}
+
+function usageIn(folder: string, port: number): Usage {
   const open = readdirSync(`${folder}/fd`).flatMap((fd) => {
     try {
       return readlinkSync(`${folder}/fd/${fd}`);

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await graphql(
     `{ customer(id: "${customer}") { orders(limit: 1) { data { id } } requests { data { customer { id } } } } }`,
   );
-}, 60_000);
+});
 
 /** Stores 100 customers of 100 kB each. Resolves with their ids. */
 async function storeCustomers(): Promise<string[]> {
