@@ -114,7 +114,7 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
 
   /** Polls readyz until the limiter has this state; each call checks Redis. */
   async function untilLimiterIs(gateway: TestGateway, state: string): Promise<void> {
-    while ((await limiterHealth(gateway)).body.checks.limiter !== state);
+    await eventually(async () => (await limiterHealth(gateway)).body.checks.limiter === state);
   }
 
   test('two gateways that share a Redis allow exactly the limit together', () =>
