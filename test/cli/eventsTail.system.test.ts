@@ -27,7 +27,7 @@ test('changes are printed as they happen, one JSON object per line, exactly as i
   await using own = await startGateway({ CONTROL_DATABASE: control, EVENTS: 'on' });
   const caller = await callerOf(own);
   await caller.post('/products/bulk', { products: [{ sku: 'OLD', name: 'Before' }] });
-  await eventually(async () => (await caller.get('/events')).body.data.length === 1, 20_000);
+  await eventually(async () => (await caller.get('/events')).body.data.length === 1);
   const { body: me } = await caller.get('/me');
   const command = followed(cli, ['events', 'tail', '--org', me.organisation.id], { CONTROL_DATABASE: control });
   await command.says(/following the events/);
@@ -107,12 +107,12 @@ test('when the reader closes the pipe, the command ends without an error', async
   const { PATH = '', HOME = '' } = process.env;
   const shell = spawn('bash', ['-c', line], { env: { PATH, HOME, ...cli.environment }, detached: true });
   // a process that does not end would keep the tests from ending
-  const impatience = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), 40_000);
+  const impatience = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), 100_000);
   const { code, stdout, stderr } = await finished(shell);
   clearTimeout(impatience);
   expect({ code, lines: stdout.split('\n').length }).toEqual({ code: 0, lines: 2 });
   expect(stderr).not.toMatch(/EPIPE|^\s+at /m);
-});
+}, 150_000);
 
 test('while its output is not read, it stops reading events', async () => {
   const scene = await eventScene(gateway, bare);
@@ -129,7 +129,7 @@ test('while its output is not read, it stops reading events', async () => {
     MONGODB_URI: proxy.uri,
   });
   command.child.stdout!.pause();
-  await eventually(() => reads > 0, 40_000);
+  await eventually(() => reads > 0, 100_000);
   // until nothing has been read for a while
   for (let before = -1; before !== reads;) {
     before = reads;

@@ -1,3 +1,4 @@
+import { eventually } from '../api/http/eventually';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
@@ -23,7 +24,10 @@ describe('logs', () => {
     await client(gateway, another).get(`/quotes/${'long'.repeat(30)}`);
     await client(gateway, another).graphql('query Who { me { key { id } } }');
     await client(gateway, another).graphql(`{ ${ROOT_FIELDS.join(' { __typename } ')} { __typename } }`);
-    // stopping writes what is in memory
+    const { requests } = gateway.control;
+    const count = async ({ id: organisationId }: { id: string }) => (await requests.list({ organisationId }, 9)).length;
+    // stopping writes them too, but gives up after 3 s
+    await eventually(async () => (await count(organisation)) === 2 && (await count(wide)) === 3);
     await gateway.stop();
   });
 

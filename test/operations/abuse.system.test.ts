@@ -1,13 +1,15 @@
 import { makeKey, makeOrganisation } from '../support/factories';
-import { served, startGateway, type TestGateway } from '../support/gateway';
+import { served, type TestGateway } from '../support/gateway';
 import { eventually } from '../api/http/eventually';
 import { head, openWire } from './wire';
 
-let bearer: string;
+let [bearer, strictBearer] = ['', ''];
 
 const gateway = served();
+/** The time for a head begins with the connection. */
+const strict = served({}, { head: 3000, request: 6000 });
 beforeAll(async () => {
-  bearer = await authorization(gateway);
+  [bearer, strictBearer] = [await authorization(gateway), await authorization(strict)];
 });
 
 async function authorization(of: TestGateway): Promise<string> {
@@ -67,22 +69,15 @@ describe('a malformed request', () => {
   });
 });
 
+// beside each other, since they wait for the gateway to give up
 describe('a caller that is too slow', () => {
-  let strict: TestGateway;
-  let key: string;
-  beforeAll(async () => {
-    strict = await startGateway({}, { head: 400, request: 800 });
-    key = await authorization(strict);
-  });
-  afterAll(() => strict.stop());
-
-  test('with its headers gets 408', async () => {
+  test.concurrent('with its headers gets 408', async () => {
     problemOf(await answerTo(head('GET /livez'), strict.url), 408);
   });
 
-  test('with its body gets 408', async () => {
+  test.concurrent('with its body gets 408', async () => {
     const answer = await answerTo(
-      `${head('POST /graphql?a=b', key, JSON_BODY, 'Content-Length: 100')}\r\n{"que`,
+      `${head('POST /graphql?a=b', strictBearer, JSON_BODY, 'Content-Length: 100')}\r\n{"que`,
       strict.url,
     );
     const { request_id } = problemOf(answer, 408);
@@ -92,12 +87,12 @@ describe('a caller that is too slow', () => {
     expect(refused).toMatchObject({ reason: 'ERR_HTTP_REQUEST_TIMEOUT', method: 'POST', path: '/graphql' });
   });
 
-  test('to send anything is disconnected', async () => {
+  test.concurrent('to send anything is disconnected', async () => {
     const silent = await openWire(strict.url);
     await silent.whole();
   });
 
-  test('does not block others', async () => {
+  test.concurrent('does not block others', async () => {
     const slow = await Promise.all(Array.from({ length: 100 }, () => openWire(strict.url)));
     for (const { send } of slow) send('GET /livez HTTP/1.1\r\n');
     expect((await fetch(`${strict.url}/livez`)).status).toBe(200);

@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway';
 import { head, openWire } from './wire';
 
 test('a request that takes too long gets 503 with Retry-After before its connection times out', async () => {
-  await using gateway = await startGateway({}, { answer: 1500, stalled: 5000 });
+  await using gateway = await startGateway({}, { answer: 1500, stalled: 30_000 });
   const organisation = await makeOrganisation(gateway);
   const { key } = await makeKey(gateway, organisation);
   const never = () => new Promise(() => undefined);

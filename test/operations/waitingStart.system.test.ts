@@ -51,7 +51,10 @@ const MAKE_SET =
 test.concurrent(
   'a start waits for a database that is away, says so, and serves at the same address once it is there',
   async () => {
-    const { command, port, line } = await startWaiting();
+    let waiting = await startWaiting();
+    // the machine was too busy to learn within the 3 s of the first attempt that nothing listens
+    while (waiting.line.detail.endsWith('answers in time')) waiting = await startWaiting();
+    const { command, port, line } = waiting;
     expect(line).toMatchObject({
       detail: `nothing listens at that address (ECONNREFUSED 127.0.0.1:${String(port)})`,
       fix: 'start the server, or correct host and port in MONGODB_URI',
@@ -90,6 +93,7 @@ test.concurrent(
     expect(await command.end('SIGTERM')).toBe(0);
     expect(command.lines()).toHaveLength(1);
   },
+  150_000,
 );
 
 test.concurrent('a start that waits ends with 0 on SIGTERM, and with 1 if its port is in use', async () => {

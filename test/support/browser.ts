@@ -67,6 +67,8 @@ export async function visitor(
       return route.abort('internetdisconnected');
     },
   );
+  // pages do not give up a request because the machine is slow; LATE makes them
+  await context.addInitScript('AbortSignal.timeout = () => new AbortController().signal');
   const page = await context.newPage();
   /** Console errors and exceptions. */
   const faults: string[] = [];

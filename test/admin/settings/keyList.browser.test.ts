@@ -48,11 +48,11 @@ inBrowser('the list of keys on the settings page', () => {
     expect(await row.count()).toBe(1);
     await items.filter({ hasText: 'Revoke replaced' }).click();
     await press(page, 'Revoke key');
-    await row.getByText('replaced, ends').waitFor({ state: 'detached' });
-    // not for screen readers alone
+    // not for screen readers alone; first, since it is shown for 8 s
     expect(
       (await page.getByText(/^Revoked key nightly, the replaced one …\w{4}\.$/).boundingBox())?.height,
     ).toBeGreaterThan(20);
+    await row.getByText('replaced, ends').waitFor({ state: 'detached' });
     expect(await gateway.control.apiKeys.find(old.id)).toMatchObject({ revoked_at: expect.any(Date) });
   });
 

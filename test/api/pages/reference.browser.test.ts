@@ -192,12 +192,12 @@ inBrowser('the reference', () => {
     const selected = (): Promise<string> => page.evaluate('getSelection().toString()');
     // as on http
     await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
-    await page.locator('#language [data-copy]').click();
-    await button(page, 'Press Ctrl+C').waitFor();
+    // shown for 3 s
+    await Promise.all([button(page, 'Press Ctrl+C').waitFor(), page.locator('#language [data-copy]').click()]);
     expect(await selected()).toMatch(/^curl /);
     await press(page, 'Try it');
-    await press(page, 'Copy as curl');
-    await button(page.getByRole('dialog'), 'Press Ctrl+C').waitFor();
+    const drawer = page.getByRole('dialog');
+    await Promise.all([button(drawer, 'Press Ctrl+C').waitFor(), press(drawer, 'Copy as curl')]);
     await page.keyboard.press('Control+C');
     expect(await selected()).toMatch(/^curl /);
     expect(await answer(page).getByLabel('Request as curl').innerText()).toBe(await selected());

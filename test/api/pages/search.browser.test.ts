@@ -21,8 +21,7 @@ inBrowser('the search and the bar of all pages', () => {
 
   test('Ctrl-K finds operations, guides, errors and settings by keyboard; a guide is copied as Markdown with this address', async () => {
     const page = await scene.visit('/guides/webhooks');
-    await press(page, 'Copy as Markdown');
-    await says(page, 'Copied');
+    await Promise.all([says(page, 'Copied'), press(page, 'Copy as Markdown')]);
     expect(await copied(page)).toContain(`"${scene.gateway.url}/api/v1/events?after=now"`);
     expect(await copied(page)).toContain(`](${scene.gateway.url}/guides/jobs/events.md)`);
 

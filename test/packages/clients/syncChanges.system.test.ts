@@ -159,6 +159,7 @@ test('two at once, and a backfill beside them, change nothing that is newer', as
   const { offers, account, faults } = scene;
   await running();
   await running();
+  let backfill: Promise<unknown> | undefined;
   for (let at = 0; at < 60; at += 1) {
     await offers.updateOne(
       { _id: at % 7 },
@@ -166,12 +167,13 @@ test('two at once, and a backfill beside them, change nothing that is newer', as
       { upsert: true },
     );
     if (at % 11 === 5) await offers.deleteOne({ _id: at % 7 });
-    if (at === 30) void scene.open().backfill();
+    if (at === 30) backfill = scene.open().backfill();
   }
   const expected = (await offers.find().toArray())
     .map(({ title }) => title as string)
     .sort()
     .join();
+  await backfill;
   await eventually(async () => (await numbers()).join() === expected);
   expect(faults).toEqual([]);
 });
