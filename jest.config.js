@@ -67,7 +67,8 @@ const projects = [
 
 module.exports = {
   projects,
-  testTimeout: 60_000,
+  // for what hangs: how long a test takes depends on the machine
+  testTimeout: 300_000,
   // also on two cores: a test waits for the database and for other processes a third of its time (13 % less than with two)
   maxWorkers: 3,
 };

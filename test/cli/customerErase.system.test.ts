@@ -51,7 +51,7 @@ beforeAll(async () => {
     orders,
     requests: [thread, threadRecord(['Of somebody else'])],
   });
-}, 120_000);
+});
 
 /** All rows of the organisation's database, and the audit log, as one text. */
 async function everything(): Promise<string> {
@@ -141,7 +141,7 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   });
   // and is recorded, since the first may have been killed before that
   expect(await recorded('customer.erased')).toBe(2);
-}, 120_000);
+});
 
 test('an export made after the erasure can be imported', async () => {
   const folder = join(await newFolder(), 'export');

@@ -97,7 +97,7 @@ test('no event is lost or repeated when the database disconnects and recovers', 
   expect(await command.end('SIGINT')).toBe(0);
   expect(objects(lines)).toEqual(idsOf(await scene.rows.find().sort({ _id: 1 }).toArray()));
   expect(command.stderr()).not.toMatch(/^\s+at /m);
-}, 120_000);
+});
 
 test('when the reader closes the pipe, the command ends without an error', async () => {
   const scene = await eventScene(gateway, bare);
@@ -112,7 +112,7 @@ test('when the reader closes the pipe, the command ends without an error', async
   clearTimeout(impatience);
   expect({ code, lines: stdout.split('\n').length }).toEqual({ code: 0, lines: 2 });
   expect(stderr).not.toMatch(/EPIPE|^\s+at /m);
-}, 150_000);
+});
 
 test('while its output is not read, it stops reading events', async () => {
   const scene = await eventScene(gateway, bare);
@@ -140,7 +140,7 @@ test('while its output is not read, it stops reading events', async () => {
   command.child.stdout!.resume();
   expect(new Set(objects(await command.until(count, 120_000))).size).toBe(count);
   expect(await command.end('SIGINT')).toBe(0);
-}, 180_000);
+});
 
 test('if no gateway records events, the command says so once', async () => {
   const lonely = commandLine();

@@ -59,7 +59,7 @@ test('a database that was served with a folder is neither read nor served withou
   expect(await as(smaller).spawned('org', 'list')).toMatchObject({ stderr: expect.not.stringContaining('lacks') });
   // what it adds stays recorded
   expect(await cli.failed(1, 'org', 'list')).toContain('which adds Quote.project_code, QuoteStatus.negotiating: set');
-}, 300_000);
+});
 
 test('an import with a folder records it', async () => {
   const cli = commandLine();

@@ -143,7 +143,7 @@ describe('import --delete-missing', () => {
     expect(files.products).toMatchObject({ created: 501, deleted: 2 });
     const others = await rows.find({ sku: { $not: /^NW-/ } }).toArray();
     expect(others.map(({ sku }) => sku as string).sort()).toEqual(['ERASED', 'LAST', 'NEW']);
-  }, 180_000);
+  });
 });
 
 test('import - reads standard input, and needs to know what is in it', async () => {

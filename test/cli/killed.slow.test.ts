@@ -44,7 +44,7 @@ test('org create, killed at any step, leaves nothing or a complete organisation'
   expect(made.sort()).toEqual(listed.map(({ id }) => databaseName(id)).sort());
   await connection.close();
   await own.stop();
-}, 120_000);
+});
 
 test('org erase, killed at any step, is completed by running it again', async () => {
   const cli = commandLine();

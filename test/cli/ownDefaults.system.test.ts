@@ -63,7 +63,7 @@ test('doctor --rows --fix fills it in where rows lack it, and so does an import 
   await run(after!, 'export', '--org', String(other.id), join(later, 'again'));
   const [line = ''] = (await readFile(join(later, 'again', 'invoices.ndjson'), 'utf8')).split('\n');
   expect(JSON.parse(line)).toMatchObject({ reminded: false, fee_currency: 'EUR' });
-}, 300_000);
+});
 
 const sorted = (found: readonly { members: readonly string[] }[]) =>
   found.map((one) => ({ ...one, members: expect.arrayContaining([...one.members]) }));

@@ -92,7 +92,7 @@ test('SCHEMA_DIR is followed by what prints the schema, what is stored, and scop
   expect(Object.keys(paths)).toContain('/invoices/{id}');
   expect((await own.run('key', 'create', '--help')).stdout).toContain('invoices:write');
   expect((await plain.run('key', 'create', '--help')).stdout).not.toContain('invoices:write');
-}, 120_000);
+});
 
 test('diff says what breaks callers and what does not', async () => {
   const { stdout: served } = await plain.run('schema', '--directives');
@@ -113,7 +113,7 @@ test('diff says what breaks callers and what does not', async () => {
     'breaking  negotiating was removed from enum type QuoteStatus.',
     'breaking  Query.invoices: @rest was GET /invoices, is GET /bills.',
   ]);
-}, 120_000);
+});
 
 test('diff refuses a folder that is wrong in an example only, names a file that cannot be parsed, and says what a file without directives lacks', async () => {
   const unreadable = join(folder, '..', 'unreadable.graphql');
@@ -127,7 +127,7 @@ test('diff refuses a folder that is wrong in an example only, names a file that 
   await writeFile(file, types);
   const { code, stdout } = await cli.run('schema', 'diff', folder, '--against', file);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^no change\ntypes only: .* schema --directives\n$/)]);
-}, 120_000);
+});
 
 test('check --data names rows that the folder no longer allows, and reads them by the folder that is named', async () => {
   const database = commandLine();
@@ -155,4 +155,4 @@ test('check --data names rows that the folder no longer allows, and reads them b
     left: 1,
     found: [{ collection: 'quotes', fault }],
   });
-}, 120_000);
+});

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await here.json('key', 'revoke', revoked.id);
   folder = join(await newFolder(), 'export');
   await here.json('export', '--org', organisation.id, folder, '--keys');
-}, 120_000);
+});
 afterAll(() => far.stop());
 
 async function copyOf(from: string): Promise<string> {
@@ -81,7 +81,7 @@ test('the import is identical byte for byte, and its keys work, except the revok
   const again = await there.json<{ files: Record<string, object> }>(...args);
   expect(again.files.keys).toMatchObject({ created: 0, unchanged: 2 });
   expect((await caller.get('/me')).status).toBe(401);
-}, 120_000);
+});
 
 test('keys with another pepper or prefix, of another organisation, or without a file are rejected', async () => {
   const other = commandLine({ KEY_PEPPER: 'another', MONGODB_URI: far.uri });

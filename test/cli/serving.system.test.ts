@@ -177,4 +177,4 @@ test('demo prints a key that works, keeps it while the pepper is replaced, and r
     stdout: '',
     stderr: expect.stringContaining('KEY_PEPPER is not the one that the keys in this database are') as unknown,
   });
-}, 300_000);
+});

@@ -35,28 +35,24 @@ function isRun({ language, reason }: Block): boolean {
   return language === 'sh' && reason === undefined;
 }
 
-test.each(RUN)(
-  'the commands in $page work as written',
-  async ({ blocks }) => {
-    const script = [
-      'set -euo pipefail',
-      ...blocks.map(({ line, text }) => `echo "== line ${String(line)}"\n${text}\necho`),
-    ];
-    const output = await run('bash', ['-c', script.join('\n').replaceAll('http://127.0.0.1:4000', gateway.url)], {
-      env: {
-        PATH: `${programs}:${process.env.PATH ?? ''}`,
-        KEY: key,
-        MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
-        CONTROL_DATABASE: 'scopegate_docs',
-        NODE_NO_WARNINGS: '1',
-      },
-    });
-    expect(output).toContain(`== line ${String(blocks.at(-1)?.line)}`);
-    // GraphQL returns errors with status 200
-    expect(output).not.toContain('{"errors":');
-  },
-  300_000,
-);
+test.each(RUN)('the commands in $page work as written', async ({ blocks }) => {
+  const script = [
+    'set -euo pipefail',
+    ...blocks.map(({ line, text }) => `echo "== line ${String(line)}"\n${text}\necho`),
+  ];
+  const output = await run('bash', ['-c', script.join('\n').replaceAll('http://127.0.0.1:4000', gateway.url)], {
+    env: {
+      PATH: `${programs}:${process.env.PATH ?? ''}`,
+      KEY: key,
+      MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
+      CONTROL_DATABASE: 'scopegate_docs',
+      NODE_NO_WARNINGS: '1',
+    },
+  });
+  expect(output).toContain(`== line ${String(blocks.at(-1)?.line)}`);
+  // GraphQL returns errors with status 200
+  expect(output).not.toContain('{"errors":');
+});
 
 test.each(
   PAGES.flatMap(blocksOf)

@@ -47,7 +47,7 @@ test('the copy compiles and passes the linter', async () => {
   await run('git', ['init', '--quiet'], { cwd: copy });
   await run(join(ROOT, 'node_modules', '.bin', 'oxlint'), ['--config', 'oxlint.config.mjs', 'src'], { cwd: copy });
   await run(TSX, [join('tools', 'check.ts')], { cwd: copy });
-}, 240_000);
+});
 
 /** Suites that cover every operation and every list, and that of the guide's own rules. */
 const SUITES: readonly (readonly [pattern: string, ...files: string[]])[] = [

@@ -65,23 +65,18 @@ afterAll(async () => {
 
 const SECTIONS = [...new Set(BLOCKS.filter(isRun).map(({ section }) => section))];
 
-test.each(SECTIONS)(
-  '%s',
-  async (section) => {
-    for (const block of BLOCKS.filter((one) => one.section === section && isRun(one))) {
-      const printed = replaced(
-        await shell.run(replaced(block.text, ([there, here]) => [there, here])),
-        ([there, here]) => [here, there],
-      );
-      const shown = BLOCKS[BLOCKS.indexOf(block) + 1];
-      // the next one may be of another section
-      if (shown?.language === 'text' && shown.section === section)
-        expect(`${trimmed(printed)}\n`).toMatch(patternOf(shown.text));
-    }
-  },
-  // a slow machine needs more than the few seconds that a section takes
-  300_000,
-);
+test.each(SECTIONS)('%s', async (section) => {
+  for (const block of BLOCKS.filter((one) => one.section === section && isRun(one))) {
+    const printed = replaced(
+      await shell.run(replaced(block.text, ([there, here]) => [there, here])),
+      ([there, here]) => [here, there],
+    );
+    const shown = BLOCKS[BLOCKS.indexOf(block) + 1];
+    // the next one may be of another section
+    if (shown?.language === 'text' && shown.section === section)
+      expect(`${trimmed(printed)}\n`).toMatch(patternOf(shown.text));
+  }
+});
 
 test('only commands that need an unavailable program are not run, and their number is fixed', () => {
   const idle = BLOCKS.filter(({ language, reason }) => language === 'sh' && reason !== undefined);

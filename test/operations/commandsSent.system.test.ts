@@ -17,7 +17,7 @@ beforeAll(async () => {
   const all = await everyCommand();
   isSharded = all.some((one) => nameOf(one) === 'listShards');
   sent = all.filter((one) => !TO_MONGOS.includes(nameOf(one)) && one.$db !== 'config');
-}, 300_000);
+});
 
 const nameOf = (command: Command): string => Object.keys(command)[0] ?? '';
 const targetOf = (command: Command): string => `${nameOf(command)} ${String(command[nameOf(command)])}`;

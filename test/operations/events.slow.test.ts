@@ -130,7 +130,7 @@ test('every committed change is one event, in order, whoever wrote it; rolled ba
   const stored = await db.collection(events.name).indexes();
   expect(stored.map(({ name }) => name).sort()).toEqual(['_id_', 'at_1']);
   expect(stored.find(({ name }) => name === 'at_1')).toMatchObject({ expireAfterSeconds: 30 * 24 * 3600 });
-}, 120_000);
+});
 
 const lease = (): mongo.Collection<Json> => tailRows(bare, ENVIRONMENT.CONTROL_DATABASE) as never;
 
@@ -162,7 +162,7 @@ test('changes missing from the log are reported as a gap, followed by objects ch
     await feed(of, ({ type }) => type === 'feed.gap');
     return end(of);
   }
-}, 120_000);
+});
 
 test('an organisation whose database rejects its events delays no other, and gets a gap', async () => {
   const [scene, other] = [await newScene(), await newScene()];
@@ -173,7 +173,7 @@ test('an organisation whose database rejects its events delays no other, and get
   await scene.db.command({ collMod: events.name, validator: {} });
   const all = await feed(scene, await end(scene));
   expect(all.map(({ type }) => type as string)).toEqual(['quote.created', 'feed.gap', 'quote.created']);
-}, 120_000);
+});
 
 test('a foreign database, and that of an organisation without changes, get no events collection', async () => {
   const [scene, idle] = [await newScene(), await newScene()];
@@ -183,7 +183,7 @@ test('a foreign database, and that of an organisation without changes, get no ev
   expect((await foreign.db.listCollections().toArray()).map(({ name }) => name)).toEqual(['quotes']);
   expect(await idle.db.listCollections().toArray()).toEqual([]);
   await foreign.db.dropDatabase();
-}, 120_000);
+});
 
 test('renaming a collection to or from a public name is recorded as a gap', async () => {
   const scene = await newScene();

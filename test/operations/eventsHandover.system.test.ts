@@ -58,7 +58,7 @@ test('while another gateway records events, one looks for its lease much more of
   const waits = looks.slice(1).map((at, index) => at - looks[index]!);
   // the shortest, since a slow machine makes some longer
   expect(Math.min(...waits)).toBeLessThan(RENEWED_EVERY / 2);
-}, 120_000);
+});
 
 test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {
   await lease.deleteMany({});
@@ -171,4 +171,4 @@ test('a batch of changes to more objects than are remembered has the status of e
     rows.map(({ _id, status }) => ['quote.updated', _id, status]),
   );
   await tail.stop();
-}, 120_000);
+});

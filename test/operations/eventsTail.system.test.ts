@@ -38,7 +38,7 @@ test('progress is saved only after events are stored and webhooks notified', asy
   const { _id: first } = await told(next[0]!._id, 'quote.created');
   const { at } = await row();
   expect(first.slice(4, 20) > timeDigits(at!)).toBe(true);
-}, 120_000);
+});
 
 test('a row of the audit log that lacks what its line has is logged by its id, and holds up neither the others nor events', async () => {
   const { quotes, told } = await newScene();
@@ -62,7 +62,7 @@ test('a row of the audit log that lacks what its line has is logged by its id, a
   );
   const audited = lines.filter(({ msg }) => msg === 'audit event');
   expect(audited.map(({ details }) => details as unknown)).toEqual([{ reason: 'leaked' }]);
-}, 60_000);
+});
 
 /** The databases, which say of changes of some rows that they have one time, as MongoDB does of a transaction; SecantusDB gives each its own. */
 function atOneTime(ids: ReadonlySet<unknown>) {
@@ -89,7 +89,7 @@ test('a tail keeps its lease while the server looks for the next change, and can
   const written = quote();
   await quotes.insertOne(written);
   await told(written._id, 'quote.created');
-}, 120_000);
+});
 
 test('a stream that the server ends goes on after its end', async () => {
   const { quotes, told } = await newScene();
@@ -112,7 +112,7 @@ test('a stream that the server ends goes on after its end', async () => {
   await quotes.insertOne(second);
   await told(second._id, 'quote.created');
   expect(ends).toBe(1);
-}, 120_000);
+});
 
 test('a read of all organisations’ events whose stream the server ends goes on in the next read', async () => {
   const { quotes, told } = await newScene();
@@ -133,7 +133,7 @@ test('a read of all organisations’ events whose stream the server ends goes on
   await told(written._id, 'quote.created');
   const found = await eventsUpTo(written._id, read, page.next);
   expect(found.map(({ object }) => object?.id)).toEqual([written._id]);
-}, 60_000);
+});
 
 test('a tail that stops in the middle of a transaction is resumed at its beginning, and each change is one event', async () => {
   const { quotes, all, stored, told } = await newScene();
@@ -162,7 +162,7 @@ test('a tail that stops in the middle of a transaction is resumed at its beginni
   expect(found.map(({ object }) => object?.id)).toEqual([...rows, last].map(({ _id }) => _id));
   expect(new Set(found.slice(0, -1).map(({ _id }) => _id.slice(4, 20))).size).toBe(1);
   await second.stop();
-}, 120_000);
+});
 
 test('on a sharded cluster, a tail that stops at its own renewal reads changes of other shards at that time later', async () => {
   const { quotes, all, told } = await newScene();
@@ -192,7 +192,7 @@ test('on a sharded cluster, a tail that stops at its own renewal reads changes o
   await told(after._id, 'quote.created');
   expect((await all()).map(({ object }) => object?.id)).toEqual([before._id, after._id]);
   await second.stop();
-}, 120_000);
+});
 
 test('a tail that regains its lease does not rely on what it saw before, since others ran in the meantime', async () => {
   const { quotes, told } = await newScene();
@@ -218,4 +218,4 @@ test('a tail that regains its lease does not rely on what it saw before, since o
   await isTailing(first);
   await quotes.updateOne({ _id: one._id }, { $set: { currency: 'EUR' } });
   expect(await told(one._id, 'quote.updated')).toMatchObject({ changes: ['currency'], status: 'sent' });
-}, 120_000);
+});

@@ -92,5 +92,4 @@ test.concurrent.each<Fault>(['refused', 'stalled'])(
       await stop();
     }
   },
-  60_000,
 );

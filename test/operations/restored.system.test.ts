@@ -260,4 +260,4 @@ test('after a restore every consumer gets a gap, and what the log says was revok
   });
   expect(gaps).toHaveLength(2);
   expect(await cli.json(...byHand)).toMatchObject({ gap: { state: 'before' } });
-}, 240_000);
+});

@@ -127,7 +127,7 @@ describe('limits', () => {
     expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200]));
     await scene.rows.insertOne(eventRow(1));
     await Promise.all(opened.slice(0, 200).map((stream) => stream.first(1)));
-  }, 120_000);
+  });
 
   test('1,000 reset connections leave nothing behind', async () => {
     const own = await startGateway();
@@ -146,7 +146,7 @@ describe('limits', () => {
     expect(await metric(own, 'scopegate_http_connections')).toBeLessThanOrEqual(2);
     expect(await metric(own, 'scopegate_http_requests_in_hand')).toBe(0);
     await own.stop();
-  }, 120_000);
+  });
 
   test('events that a caller does not read are buffered up to a limit; then its stream ends with the reason, and can be resumed', async () => {
     const [slow, quick] = [await follow({ query: LARGE }), await follow()];
@@ -167,7 +167,7 @@ describe('limits', () => {
     const resumed = await follow({ variables: { after: error.cursor } });
     expect(await resumed.first(written - before)).toHaveLength(written - before);
     await quick.first(written);
-  }, 120_000);
+  });
 });
 
 test('all streams of a gateway share one change stream, and do not query the database themselves', async () => {

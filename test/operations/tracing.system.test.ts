@@ -315,7 +315,7 @@ test('while no collector responds, requests are answered, and this is logged onc
   const { code, stderr } = await own.stop();
   expect(code).toBe(0);
   expect(stderr.match(/traces cannot be sent/g)).toHaveLength(1);
-}, 90_000);
+});
 
 describe('without OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   test('nothing is traced, and neither the SDK nor the exporter is loaded', async () => {

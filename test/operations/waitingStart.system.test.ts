@@ -93,7 +93,6 @@ test.concurrent(
     expect(await command.end('SIGTERM')).toBe(0);
     expect(command.lines()).toHaveLength(1);
   },
-  150_000,
 );
 
 test.concurrent('a start that waits ends with 0 on SIGTERM, and with 1 if its port is in use', async () => {

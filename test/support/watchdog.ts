@@ -37,9 +37,6 @@ const MIB = 1024 * 1024;
 /** How often a run is repeated in which only times are wrong. */
 const REPEATS = 3;
 
-// each run waits for several garbage collections
-jest.setTimeout(300_000);
-
 const COLLECTING = join(__dirname, 'collecting.cjs');
 /** Where a process reports how much it uses; its pid follows. */
 const COLLECTED = join(tmpdir(), 'collected');

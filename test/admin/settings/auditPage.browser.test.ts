@@ -273,7 +273,7 @@ inBrowser('the audit log on the settings page', () => {
       await scene.signInElsewhere(page, of);
       expect(idsOf(await downloaded(page, () => press(page, 'Go on')))).toEqual(expected);
       await says(log(page), 'Saved 250 events');
-    }, 90_000);
+    });
 
     test('loading can be stopped, and has a limit', async () => {
       const page = await visit(of);

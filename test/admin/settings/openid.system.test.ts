@@ -29,7 +29,7 @@ beforeAll(async () => {
   provider = launch(process.execPath, [join(__dirname, 'provider.mjs')], { env });
   issuer = await eventually(() => /^(\S+)\n/.exec(provider.stdout())?.[1]);
   gateway = await startGateway({ ...environmentOf(issuer, url), PORT });
-}, 120_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await provider.kill();

@@ -71,7 +71,7 @@ inBrowser('GraphiQL', () => {
     // when what GraphiQL had not stored yet would be
     await page.waitForTimeout(700);
     expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain('Own');
-  }, 90_000);
+  });
 
   test('has room for query and answer at both widths, and shows whether Variables or Headers is open', async () => {
     const page = await scene.visit('/graphiql');
@@ -121,7 +121,7 @@ inBrowser('GraphiQL', () => {
       await page.getByLabel('Hide Examples').click();
       await page.locator('.examples').waitFor({ state: 'detached' });
     }
-  }, 90_000);
+  });
 
   test('names the scope each operation needs in the docs, and omits what only signed-in users can use', async () => {
     const page = await scene.visit('/graphiql');
@@ -194,7 +194,7 @@ inBrowser('GraphiQL', () => {
     await says(page.getByLabel('Last answer'), /^HTTP 200 in/);
     await run(page);
     await open(0);
-  }, 120_000);
+  });
 
   test('is accessible with each panel, dialog and menu open, without internet', async () => {
     const page = await scene.visit('/graphiql');
@@ -236,5 +236,5 @@ inBrowser('GraphiQL', () => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
-  }, 180_000);
+  });
 });

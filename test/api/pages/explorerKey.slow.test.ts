@@ -71,7 +71,7 @@ inBrowser('GraphiQL with a key', () => {
     await press(keyForm(page), 'Forget key');
     await docs.getByText('Your key lacks').first().waitFor({ state: 'detached' });
     expect(await complete()).toEqual(expect.arrayContaining(['orders', 'products']));
-  }, 90_000);
+  });
 
   test('each example runs with exactly the scopes that it names', async () => {
     const answer = async ({ query, variables }: ExampleQuery, scopes: readonly string[]): Promise<Json> => {
@@ -134,5 +134,5 @@ inBrowser('GraphiQL where introspection needs a key', () => {
     await says(response(page), 'total_minor');
     const docs = await openDocs(page, 'Query');
     await docs.getByText('Requires the scope quotes:read.').first().waitFor();
-  }, 120_000);
+  });
 });

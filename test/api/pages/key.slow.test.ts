@@ -38,7 +38,7 @@ inBrowser('the form for the key', () => {
     await hasFocus(keyForm(page).getByLabel('API key'));
     await enterKey(page, scene.key);
     await says(page.getByRole('region', { name: 'Answer' }), 'HTTP 200');
-  }, 120_000);
+  });
 
   test('a rejected key is not kept, and one entered in the meantime is', async () => {
     const page = await scene.visit({ path: '/api/v1/docs/me/get', tolerates: BROKEN });

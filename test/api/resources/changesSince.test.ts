@@ -126,7 +126,7 @@ test('copies kept as the guide describes miss nothing, however long concurrent w
   for (const copy of copies.slice(0, 4)) expect(bySort(copy.rows.values())).toEqual(bySort(products));
   for (const copy of copies.slice(4)) expect(bySort(copy.rows.values())).toEqual(bySort(requests));
   expect(await rowsOfOpenWrites().countDocuments(OPEN)).toBe(0);
-}, 60_000);
+});
 
 describe.each(FACES)('while a write is open, in $name', (face) => {
   const skusOf = async (args: Arguments): Promise<string[]> =>

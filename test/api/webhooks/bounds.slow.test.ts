@@ -74,7 +74,7 @@ test('a gateway killed while posting loses no event: another posts the same ids 
     child.kill('SIGKILL');
     await own.stop();
   }
-}, 60_000);
+});
 
 test('a dead endpoint costs the same commands, rows and posts per attempt, however many events are pending', async () => {
   await withRecordedWorld(async (own, sent) => {
@@ -105,7 +105,7 @@ test('a dead endpoint costs the same commands, rows and posts per attempt, howev
     expect(costs[1]).toEqual(costs[0]);
     expect(costs[0]).toMatchObject({ posts: 1, isBounded: true });
   });
-}, 90_000);
+});
 
 test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as for none', async () => {
   await withRecordedWorld(async (own, sent) => {
@@ -132,7 +132,7 @@ test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as
     expect(await idle()).toBeLessThanOrEqual(none + 20);
     expect(none).toBeGreaterThan(0);
   });
-}, 60_000);
+});
 
 test('endpoints that never respond do not use up the slots of others', async () => {
   const hanging: ServerResponse[] = [];
@@ -150,7 +150,7 @@ test('endpoints that never respond do not use up the slots of others', async () 
   await untilArrived(healthy, 100);
   expect(ended).toBe(0);
   expect(hanging.length).toBeLessThanOrEqual(POSTS.all);
-}, 90_000);
+});
 
 test('a gateway works on at most 8 endpoints per organisation', async () => {
   const own = await openWorld({ EVENTS: 'off' });
@@ -181,7 +181,7 @@ test('a gateway works on at most 8 endpoints per organisation', async () => {
     await delivering.stop();
     await own.stop();
   }
-}, 90_000);
+});
 
 test("an object that always fails parks at most 1,050 events; then the endpoint's position waits for it", async () => {
   const one = await scene();
@@ -204,4 +204,4 @@ test("an object that always fails parks at most 1,050 events; then the endpoint'
   await eventually(async () => (await one.rows('delivered')).length === 1500, 120_000);
   const order = (await one.rows('delivered')).map((row) => row.event_id);
   expect([...new Set(idsOf(one))]).toEqual(order);
-}, 240_000);
+});

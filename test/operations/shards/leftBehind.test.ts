@@ -50,4 +50,4 @@ test('what a move has left on the former shard is dropped without an event, and 
     await eventually(async () => (await types(after, organisation)).filter(isCreated).length === 2, SOON);
     expect([what, await types(after, organisation)]).toEqual([what, ['product.created', ...events, 'product.created']]);
   }
-}, 90_000);
+});

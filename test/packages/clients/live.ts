@@ -70,7 +70,7 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
       requestId: expect.any(String),
     });
     for (const { retries } of outcomes) expect(retries).toEqual([]);
-  }, 60_000);
+  });
 
   test('follows events of some types from a cursor, until its key is revoked', async () => {
     const scene = await eventScene(gateway, bare);
@@ -93,7 +93,7 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
     await gateway.control.apiKeys.revoke(scene.keyId);
     const [{ error }] = (await following) as [Outcome];
     expect(error).toMatchObject({ code: 'unauthenticated', status: 401, requestId: expect.any(String) });
-  }, 60_000);
+  });
 
   test('the programs in its README and on the landing page run as written', async () => {
     const organisation = await makeNorthwind(gateway, 30);
@@ -107,7 +107,7 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
       const env = { SCOPEGATE_URL: gateway.url, SCOPEGATE_KEY: key };
       expect(await run(language.command(), [...args, file], { env })).not.toBe('');
     }
-  }, 60_000);
+  });
 
   test("has the API's version and the project's licence", () => {
     const [root, package_] = [join(__dirname, '../../..'), join(__dirname, '../../../clients', language.name)];

@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(ROOT, '.cache', 'client-'));
   python = await installPython(folder, 'mypy==1.18.2');
   await cp(join(__dirname, DRIVER), join(folder, DRIVER));
-}, 240_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 calls(language);
@@ -103,4 +103,4 @@ test('routes, filters, bodies and results have the types of the OpenAPI document
   await cp(join(ROOT, 'examples', 'python', 'tour.py'), join(folder, 'tour.py'));
   await run(python, [...strict, 'program.py', 'tour.py'], { cwd: folder });
   await run(python, [...strict, '--ignore-missing-imports', '-p', 'scopegate'], { cwd: folder });
-}, 240_000);
+});

@@ -66,7 +66,7 @@ export function streams(language: Language): void {
       const [{ headers, event }] = scene.arrived() as [Arrival];
       expect([headers.accept, headers.authorization]).toEqual(['text/event-stream', 'Bearer key']);
       expect(event.variables).toEqual({ after: 'start', types: ['order.created'] });
-    }, 60_000);
+    });
 
     test('is read in whatever pieces it arrives', async () => {
       scene.answers = [inPieces(opened + next('c1', 'zwölf'), 'ö'), inPieces(next('c2', 'two'), '\n')];
@@ -86,7 +86,7 @@ export function streams(language: Language): void {
       expect(rows.map(({ id }) => id)).toEqual(['one', 'two']);
       expect(cursors()).toEqual([undefined, 'c1', 'c1']);
       expect(retries.map(({ retry }) => retry)).toEqual(['no_answer', 'no_answer']);
-    }, 60_000);
+    });
 
     test('waits longer each time it ends soon after opening, whatever it sends', async () => {
       scene.answers = [
@@ -97,7 +97,7 @@ export function streams(language: Language): void {
       ];
       const [{ retries }] = (await scene.call([{ do: 'events', take: 3 }], { retries: 0 })) as [Outcome];
       expect(retries.map(({ seconds }) => Math.floor(seconds * 2) / 2)).toEqual([0.5, 1, 2]);
-    }, 60_000);
+    });
 
     test('with malformed data is an error, as if something other than the gateway had answered', async () => {
       const [start = '', end = ''] = next('c1', '|').split('|');
@@ -125,7 +125,7 @@ export function streams(language: Language): void {
       expect(outcomes.map(({ error }) => [error?.name, error?.code] as unknown)).toEqual(
         malformed.map(() => ['ScopegateError', 'unexpected_response']),
       );
-    }, 60_000);
+    });
 
     test('with an endless or malformed event is reopened after the last cursor', async () => {
       scene.answers = [
@@ -137,7 +137,7 @@ export function streams(language: Language): void {
       expect(rows.map(({ id }) => id)).toEqual(['one', 'two', 'three']);
       expect(cursors()).toEqual([undefined, 'c1', 'c2']);
       expect(retries.map(({ retry }) => retry)).toEqual(['unexpected_response', 'unexpected_response']);
-    }, 60_000);
+    });
 
     test('with a long event in tiny pieces is read in linear time', async () => {
       const bytes = Buffer.from(opened + next('c1', 'x'.repeat(1_000_000)));
@@ -150,7 +150,7 @@ export function streams(language: Language): void {
       ];
       const [{ rows }] = (await scene.call([{ do: 'events', take: 1 }])) as [Outcome];
       expect(rows[0].id).toHaveLength(1_000_000);
-    }, 60_000);
+    });
 
     test.each([
       ['an invalid key', problem('unauthenticated'), 'unauthenticated', 401],

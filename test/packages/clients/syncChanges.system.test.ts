@@ -204,7 +204,7 @@ test('reconcile counts what is missing, and deletes it if asked; a backfill says
   expect(await opened.reconcile({ deleteMissing: true })).toMatchObject({ unchanged: 1000, missing: 10, deleted: 10 });
   expect(await opened.reconcile()).toMatchObject({ unchanged: 1000, missing: 0 });
   expect(await numbers()).toHaveLength(1000);
-}, 240_000);
+});
 
 test('a backfill can be of some collections and of what matches; the account may be looked up', async () => {
   const { people, offers, account, database } = scene;

@@ -29,7 +29,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(ROOT, '.cache', 'client-'));
   await installTypescript(folder);
   await cp(join(__dirname, DRIVER), join(folder, DRIVER));
-}, 120_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 calls(language);
@@ -152,4 +152,4 @@ test('routes, filters, bodies and results have the types of the OpenAPI document
   const files = programs.map(([name]) => join(folder, name));
   const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--target', 'es2022', '--module', 'nodenext'];
   await run(bin('tsc'), [...strict, '--types', 'node', ...files]);
-}, 120_000);
+});

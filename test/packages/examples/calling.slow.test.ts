@@ -84,7 +84,7 @@ test('examples/curl reads, pages, writes once, shows an error and retries after 
   expect(output).toMatch(/"code":"invalid_request".*\nHTTP 400/);
   expect(output).toMatch(/^ratelimit: /im);
   expect(road!.left()).toBe(0);
-}, 120_000);
+});
 
 test('the dashboard, which has no libraries, formats amounts as the clients do', async () => {
   const program = `const { amount } = require(${JSON.stringify(join(EXAMPLES, 'dashboard', 'draw.js'))});
@@ -104,7 +104,7 @@ test('examples/typescript pages, retries and writes once', async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 240_000);
+});
 
 test.each(['typescript', 'receivers/typescript'])(
   'examples/%s depends on the versions it is tested with',
@@ -129,4 +129,4 @@ test('examples/python pages, retries and writes once', async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 240_000);
+});

@@ -203,5 +203,5 @@ inBrowser('examples/dashboard, served from another origin', () => {
       await commands.stop();
       await rm(programs, { recursive: true });
     }
-  }, 120_000);
+  });
 });

@@ -174,7 +174,7 @@ inBrowser('examples/dashboard, when something goes wrong', () => {
     await page.clock.resume();
     await francs.getByText('in 1,000 orders').waitFor();
     expect(sent.reads().length).toBeLessThanOrEqual(3 + (Date.now() - resumedAt) / 1000);
-  }, 120_000);
+  });
 });
 
 inBrowser('examples/dashboard, with few rate limit points', () => {
@@ -204,7 +204,7 @@ inBrowser('examples/dashboard, with few rate limit points', () => {
     expect(sent.all().findLast(isRead)?.postData()).not.toContain('1996-01-01');
     await page.clock.resume();
     await expectAccessible(page);
-  }, 120_000);
+  });
 });
 
 const isRead = (request: Request): boolean => request.postData()?.includes('query Dashboard') === true;

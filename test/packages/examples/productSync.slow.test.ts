@@ -85,7 +85,7 @@ test('what the product stores in its own shape is in the API within seconds, and
   const types = ['request.created', 'request.message_added'];
   expect(notices).toMatchObject(types.map((type) => ({ type, object })));
   await app.kill();
-}, 120_000);
+});
 
 test('killed six times while it writes, and with two processes at once, nothing is lost, doubled or out of order', async () => {
   let apps = [await product.start()];
@@ -161,4 +161,4 @@ test('killed six times while it writes, and with two processes at once, nothing 
   const faults = [...product.said().matchAll(/^\{"fault":(.+)\}$/gm)].map(([, text]) => JSON.parse(text!) as Json);
   const codes = new Set(faults.flatMap(({ errors }) => errors.map(({ code }: Json) => code as string)));
   expect([...codes]).toEqual(expect.arrayContaining(['map', 'format']));
-}, 300_000);
+});

@@ -93,7 +93,7 @@ export function receiving(example: Example) {
 
   beforeAll(async () => {
     installed = await example.install();
-  }, 240_000);
+  });
   afterAll(() => rm(installed.folder, { recursive: true, force: true }));
   beforeEach(() => {
     copyFile = join(installed.folder, `${randomUUID()}-${example.copyFile}`);

@@ -93,7 +93,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect((await fetch(receiver.url)).ok).toBe(false);
     expect(lines()).toEqual(said);
     expect(await post(receiver, eventOf('b', 'two'))).toBe(204);
-  }, 120_000);
+  });
 
   test('responds before reading the object; a repeated event is not read again; 404 deletes', async () => {
     const receiver = await ready();
@@ -112,7 +112,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     await has('three');
     expect(asked('/products/one')).toBe(1);
     expect(Object.keys(await copied()).sort()).toEqual(['one', 'three', 'two']);
-  }, 120_000);
+  });
 
   test('a 404 that is not from Scopegate deletes nothing: it is retried and reported', async () => {
     const receiver = await ready();
@@ -131,7 +131,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(asked('/products/one')).toBe(1 + 4 + 1);
     expect(receiver.said()).toContain('answered 404, but that is not a Scopegate response');
     expect(receiver.hasEnded()).toBe(false);
-  }, 120_000);
+  });
 
   test('reports once what prevents reading, however often it retries, and when it resumes', async () => {
     const receiver = await ready();
@@ -145,7 +145,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect([times('no_answer: No answer from http://'), times('rate_limited: '), times('Going on.')]).toEqual([
       1, 1, 1,
     ]);
-  }, 120_000);
+  });
 
   test('keeps working while another program reads the copy', async () => {
     const receiver = await ready();
@@ -163,7 +163,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       reader.stdin.end('\n');
       await once(reader, 'close');
     }
-  }, 120_000);
+  });
 
   test('a missing or invalid setting is named in one line', async () => {
     const whole = { SCOPEGATE_WEBHOOK_SECRET: SECRET, SCOPEGATE_KEY: 'key' };
@@ -176,7 +176,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       const { code, said } = await receivers.ended(variables);
       expect({ code, lines: said.trim().split('\n') }).toEqual({ code: 1, lines: [expect.stringMatching(words)] });
     }
-  }, 120_000);
+  });
 
   test('queues at most 100 events, and reads the feed for the rest', async () => {
     const receiver = await ready();
@@ -193,5 +193,5 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(await post(receiver, eventOf('last', 'last'))).toBe(204);
     await eventually(() => asked('/products/last') === 1, PATIENCE);
     expect(read()).toBe(102);
-  }, 180_000);
+  });
 });

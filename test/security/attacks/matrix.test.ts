@@ -124,7 +124,7 @@ describe.each(WAYS)('by %s', (way) => {
     expect(cells.length).toBeGreaterThanOrEqual(KEYS.length);
     expect(await hashOf(gateway, scene.victim.organisation)).toBe(before);
     expect(sentToClosed).toEqual([]);
-  }, 300_000);
+  });
 });
 
 /** Describes what is wrong with the answer of a cell; undefined if nothing is. */

@@ -9,7 +9,6 @@ import { jobScene } from './scene';
 
 /** The tests of the programs of the guide's jobs in a language. */
 export function jobs(install: () => Promise<Installed>): void {
-  jest.setTimeout(120_000);
   const scene = jobScene(install);
   catalogue(scene);
   orders(scene);

@@ -52,7 +52,7 @@ export function working(install: () => Promise<Installed>, gateway: { readonly u
   let road: Awaited<ReturnType<typeof roadTo>>;
   beforeAll(async () => {
     installed = await install();
-  }, 240_000);
+  });
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'scopegate-job-'));
     road = await roadTo(gateway.url);
