@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { controlCollections, type ControlModels, createControlModels } from '../../src/organisations/models';
 import { client } from '../support/client';
+import { eventually } from '../api/http/eventually';
 import { makeKey } from '../support/factories';
 import { served, startGateway } from '../support/gateway';
 import { signIn } from '../admin/settings/people';
 import { allowed } from '../support/oauthApp';
 
 /* Rows of the control database, and their schemas. */
+
+jest.mock('../../src/organisations/delayedWriter', () => jest.requireActual<object>('../support/quickLoops'));
 
 const CONTROL_DATABASE = 'scopegate_control_rows';
 const gateway = served({ CONTROL_DATABASE });
@@ -50,6 +53,9 @@ async function writeAll(): Promise<void> {
   const { organisation: sandbox } = (await sandboxes.create({ of: id, willBeSeeded: true }, ACTOR))!;
   await moving.begin({ id: sandbox.id, mover: 'a mover' }, 'a shard');
   await jobs.findOrCreate({ kind: 'move', to: 'a shard', organisationId: sandbox.id }, ACTOR);
+  // a gateway that stops has only seconds to write what it has gathered
+  for (const gathered of ['request_log', 'key_usage'])
+    await eventually(async () => (await stored(gathered).countDocuments()) > 0);
 }
 
 test('every row that is written is one that its schema allows', async () => {

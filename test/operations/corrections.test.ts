@@ -75,8 +75,13 @@ test('counters and words of a thread are filled in when another program writes m
   const thread = { ...record, _id: id, status: 'open', created_at: new Date(0), updated_at: new Date(0) };
   const message = { _id: randomUUID(), request_id: id, author: 'customer', author_name: null, body: 'Zanzibar' };
   const at = new Date('2026-01-31T09:00:00Z');
-  await threads.insertOne(thread);
-  await messages.insertOne({ ...message, created_at: at });
+  // at once, since the thread alone may be corrected too
+  await bare.withSession((session) =>
+    session.withTransaction(async () => {
+      await threads.insertOne(thread, { session });
+      await messages.insertOne({ ...message, created_at: at }, { session });
+    }),
+  );
   await finds('/requests', 'zanzibar');
   await eventually(async () => (await threads.findOne({ _id: id }))?.message_count === 1, PATIENCE);
   const filled = await threads.findOne({ _id: id });

@@ -11,6 +11,8 @@ import { served, startGateway } from '../support/gateway';
 
 /* What gateways have recorded of requests, and not written yet, when their organisation is erased. */
 
+jest.mock('../../src/async/timeout', () => jest.requireActual<object>('../support/longTimeouts'));
+
 const CONTROL_DATABASE = 'scopegate_erased_records';
 const eraser = served({ CONTROL_DATABASE });
 

@@ -17,6 +17,11 @@ const BESIDE = ['request_log', 'key_usage', 'heartbeats', 'jobs', 'event_tails',
 /** Commands by which it looks after connections, quotas and indexes. */
 const BACKGROUND = ['ping', 'hello', 'dbStats', 'count', 'listIndexes', 'createIndexes', 'listShards'];
 
+/** Whether it is a part of writing when keys were last used, which a gateway does each minute. */
+const isOfUse = (name: string, collection: string, { filter }: Json): boolean =>
+  (name === 'update' && collection === 'api_keys') ||
+  (['api_keys', 'organisations'].includes(collection) && filter?._id?.$in !== undefined);
+
 /** The commands sent while `work` runs, by name and collection, without what a gateway does in the background. */
 async function sentBy(work: () => Promise<{ readonly status: number }>): Promise<string[]> {
   const all: { readonly text: string; readonly of: string }[] = [];
@@ -26,7 +31,8 @@ async function sentBy(work: () => Promise<{ readonly status: number }>): Promise
     const collection = String(command[name]);
     const of = `${String(command.lsid?.id.toString('hex'))} ${String(command.txnNumber)}`;
     if (command.update?.$inc?.holds !== undefined) ofJobs.add(of);
-    const isBeside = BESIDE.includes(collection) || command.filter?.['move.to'] !== undefined;
+    const isLooking = command.filter?.['move.to'] !== undefined || isOfUse(name, collection, command);
+    const isBeside = BESIDE.includes(collection) || isLooking;
     if (name === 'commitTransaction') all.push({ text: 'commit', of });
     else if (!BACKGROUND.includes(name) && !isBeside) all.push({ text: `${name} ${collection}`, of });
   };

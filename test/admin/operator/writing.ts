@@ -84,3 +84,15 @@ export const remove = (type: string, members: Json, version?: number): Json => (
   ...(version !== undefined && { version }),
 });
 export const anyKey = (): Record<string, string> => ({ 'idempotency-key': randomUUID() });
+
+/** The points that each call after the first takes; measured again if the minute of the limit ended in between. */
+export async function costsOf(...calls: (() => Promise<{ readonly headers: Headers }>)[]): Promise<number[]> {
+  for (let tries = 1; ; tries += 1) {
+    const answers: Headers[] = [];
+    for (const call of calls) answers.push((await call()).headers);
+    const all = (name: string): number[] => answers.map((headers) => Number(headers.get(`x-ratelimit-${name}`)));
+    const [left, resets] = [all('remaining'), all('reset')];
+    // rounded, so that it differs a little between answers
+    if (resets.at(-1)! - resets[0]! <= 2 || tries === 3) return left.slice(1).map((rest, at) => left[at]! - rest);
+  }
+}

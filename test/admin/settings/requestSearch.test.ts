@@ -3,6 +3,8 @@ import { makeKey, makeOrganisation } from '../../support/factories';
 import { served, startGateway } from '../../support/gateway';
 import { type Person, signIn } from './people';
 
+jest.mock('../../../src/async/timeout', () => jest.requireActual<object>('../../support/longTimeouts'));
+
 const logOf = (person: Person, variables: object): Promise<Json> =>
   person.call('request_log', { limit: 100, ...variables });
 

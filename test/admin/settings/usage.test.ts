@@ -8,6 +8,8 @@ import { servedBy, startGateway, type TestGateway } from '../../support/gateway'
 import { eventually } from '../../api/http/eventually';
 import { signIn } from './people';
 
+jest.mock('../../../src/async/timeout', () => jest.requireActual<object>('../../support/longTimeouts'));
+
 const gateway = servedBy(startWatchedGateway);
 
 test('requests of a key are counted over all APIs and instances, with errors, 429s and those over MCP separately, and stored on drain', async () => {

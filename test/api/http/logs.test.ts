@@ -8,7 +8,7 @@ import { makeKey, makeOrganisation } from '../../support/factories';
 import { late, served } from '../../support/gateway';
 import { argumentsOf, CALLS } from '../../support/operations';
 import { eventually } from './eventually';
-import { raw } from './raw';
+import { raw, untilReady } from './raw';
 
 /* Log lines of requests, and the ids that lead to them. */
 
@@ -197,6 +197,7 @@ describe('the log line of a 503', () => {
 });
 
 test.each(['/livez', '/readyz', '/metrics'])('%s is logged at debug', async (path) => {
+  if (path === '/readyz') await untilReady(gateway);
   const answer = await raw(gateway.url, path, {});
   const [line] = await linesOf(String(answer.headers['x-request-id']));
   expect(line).toMatchObject({ level: 20, path, status: 200 });

@@ -6,21 +6,25 @@ import { late, served } from '../../support/gateway';
 
 const KIB = 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** Time limit in milliseconds: a linear check takes a fiftieth of this, any other takes minutes. */
+/** Limit of CPU time in milliseconds, which other load does not affect: a linear check takes a fiftieth of this, any other takes minutes. */
 const ROOM = 10_000;
 
 const gateway = served();
 const made = late(async () => makeKey(gateway, await makeOrganisation(gateway)));
 const caller = late(() => Promise.resolve(client(gateway, made.key)));
 
+const cpuTimeSince = (started: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / 1000;
+};
 const largest = (path: string): number => (path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT);
 
 test.each(WORST_BODIES)('$path: $name is rejected quickly, with a short answer', async ({ path, code, make }) => {
   const body = make(largest(path));
   expect(body.length).toBeGreaterThan(largest(path) / 2);
-  const started = performance.now();
+  const started = process.cpuUsage();
   const { status, body: problem, text } = await caller.send('POST', path, { body, headers: JSON_TYPE });
-  expect(performance.now() - started).toBeLessThan(ROOM);
+  expect(cpuTimeSince(started)).toBeLessThan(ROOM);
   if (code !== undefined) expect(problem.errors).toEqual([expect.objectContaining({ code })]);
   // if elements are checked one by one, all of them fail
   if (status === 200) expect(problem.failed).toBe(problem.results.length);
@@ -59,9 +63,9 @@ describe('in GraphQL', () => {
   ])('variables of %s', async (_title, products) => {
     // after compilation, another library runs the operation
     for (let times = 0; times < 3; times += 1) {
-      const started = performance.now();
+      const started = process.cpuUsage();
       const { status, body, text } = await caller.graphql(UPSERT, { products });
-      expect(performance.now() - started).toBeLessThan(ROOM);
+      expect(cpuTimeSince(started)).toBeLessThan(ROOM);
       expect(status).toBeLessThan(500);
       expect(body.errors.length).toBeLessThanOrEqual(100);
       expect(body.errors[0].extensions.code).toMatch(/^(invalid_request|validation_failed)$/);

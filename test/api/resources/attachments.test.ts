@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { requests } from '../../../src/resources/requests/requests';
 import { published } from '../../../src/schema/model';
 import { AS_PDF, attaching, named, PDF } from '../../support/attachments';
-import type { Json } from '../../support/client';
+import { client, type Json } from '../../support/client';
 import { query } from '../../support/faces';
 import { callerOf, makeKey, makeOrganisation } from '../../support/factories';
 import { late, served } from '../../support/gateway';
@@ -204,9 +204,11 @@ test('it is checked in the order of the contract, and the body is read only when
   const { status, body: problem } = await asked(nowhere, { ...AS_PDF, 'content-length': '100' });
   expect([status, problem.detail]).toEqual([404, 'There is no such request.']);
   // a body whose length nobody said is cut where it is too long, and costs what was read
-  const start = left(await get('/me'));
+  // by a key of its own, whose minute begins here
+  const own = { authorization: `Bearer ${(await makeKey(gateway, organisation)).key}` };
+  const start = left(await get('/me', own));
   const wire = await openWire(gateway.url);
-  const lines = Object.entries({ authorization: `Bearer ${key.key}`, 'transfer-encoding': 'chunked', ...AS_PDF });
+  const lines = Object.entries({ ...own, 'transfer-encoding': 'chunked', ...AS_PDF });
   const tooLong = 10 * MIB + 1;
   wire.send(
     `${head(`POST /api/v1${path}/attachments`, ...lines.map(([name, value]) => `${name}: ${value}`))}\r\n${tooLong.toString(16)}\r\n${'%PDF-'.padEnd(tooLong)}`,
@@ -214,7 +216,7 @@ test('it is checked in the order of the contract, and the body is read only when
   expect(await wire.until(/"code":"\w+"/)).toMatch(/^HTTP\/1\.1 413 [^]*"code":"payload_too_large"/);
   wire.socket.end();
   await wire.whole();
-  expect(start - left(await get('/me'))).toBe(12);
+  expect(start - left(await get('/me', own))).toBe(12);
   expect(await stored(path)).toEqual([0, 0]);
   // a key that may only write adds and deletes, and reads nothing
   const { status: added, body } = await attach(path, PDF, AS_PDF, writer);
@@ -276,14 +278,17 @@ test('an object has at most 20, also of uploads at once; a bulk call that sends 
 
 test('an upload and a download cost a point for each MiB begun', async () => {
   const path = await newObject('requests');
-  const start = left(await caller.get('/me'));
+  // by a key of its own, whose minute begins here
+  const { key: text } = await makeKey(gateway, organisation);
+  const [own, authorization] = [client(gateway, text), `Bearer ${text}`];
+  const start = left(await own.get('/me'));
   const whole = Buffer.concat([Buffer.from('%PDF-'), Buffer.alloc(2 * MIB)]);
-  const { body, headers } = await attach(path, whole);
+  const { body, headers } = await attach(path, whole, AS_PDF, own);
   expect(start - left({ headers })).toBe(3);
   const at = `${path}/attachments/${String(body.id)}`;
-  const first = left(await get(at, {}, { method: 'HEAD' }));
-  expect(first - left(await get(at))).toBe(3);
-  expect(first - left(await get(at, { range: 'bytes=0-1' }))).toBe(4);
+  const first = left(await get(at, { authorization }, { method: 'HEAD' }));
+  expect(first - left(await get(at, { authorization }))).toBe(3);
+  expect(first - left(await get(at, { authorization, range: 'bytes=0-1' }))).toBe(4);
 });
 
 test('an entry with the id of another object’s file leads to nothing: its bytes are neither read nor deleted', async () => {

@@ -288,8 +288,9 @@ describe('a long-polling request', () => {
     const answer = client(own, key).get('/events', { wait: 20 });
     await eventually(async () => (await metric(own, WAITING)) === 1);
     const started = performance.now();
-    await own.stop();
+    const stopping = own.stop();
     expect(await answer).toMatchObject({ status: 200, body: { data: [], has_more: false } });
     expect(performance.now() - started).toBeLessThan(10_000);
+    await stopping;
   });
 });

@@ -3,7 +3,6 @@ import { type AddressInfo, createServer as createNetServer, type Socket } from '
 import { createAddressPolicy, type Resolve } from '../../../src/webhooks/addresses';
 import { createPoster, type Poster, type PosterOptions } from '../../../src/webhooks/post';
 import { late } from '../../support/late';
-import { eventually } from '../http/eventually';
 import { type Receiver, startReceiver } from '../../support/receiver';
 
 /* Single posts to hostile receivers. */
@@ -119,8 +118,9 @@ test('the connected address is checked too, before anything is sent', async () =
 });
 
 describe('an answer', () => {
-  const poster = posterOf(LOOPBACK, { within: 1500, bodyWithin: 300 });
-  const post = () => send(poster, receiver.url);
+  const usual = posterOf(LOOPBACK);
+  const hasty = posterOf(LOOPBACK, { within: 1500 });
+  const post = (poster = usual) => send(poster, receiver.url);
 
   test('that is a redirect is not followed', async () => {
     const inside = await startReceiver();
@@ -134,7 +134,7 @@ describe('an answer', () => {
 
   test('that never comes times out', async () => {
     receiver.answer = () => undefined;
-    expect(await post()).toMatchObject({ ok: false, status: null, error: 'no answer within 1.5 s' });
+    expect(await post(hasty)).toMatchObject({ ok: false, status: null, error: 'no answer within 1.5 s' });
   });
 
   test('with a slowly dripping head times out', async () => {
@@ -145,7 +145,7 @@ describe('an answer', () => {
       timer = setInterval(() => socket!.write('X-Drip: 1\r\n'), 50);
       return undefined;
     };
-    expect(await post()).toMatchObject({ ok: false, error: 'no answer within 1.5 s' });
+    expect(await post(hasty)).toMatchObject({ ok: false, error: 'no answer within 1.5 s' });
     clearInterval(timer);
   });
 
@@ -156,7 +156,7 @@ describe('an answer', () => {
       timer = setInterval(() => response.write('drip '), 50);
       return undefined;
     };
-    const outcome = await post();
+    const outcome = await post(posterOf(LOOPBACK, { bodyWithin: 300 }));
     clearInterval(timer);
     expect(outcome).toMatchObject({ ok: false, status: 500 });
     expect(outcome.answer).toMatch(/^(drip )+$/);
@@ -249,7 +249,7 @@ describe('an answer', () => {
 
 test('connections that are kept to many other hosts make no post wait, and their number is bounded', async () => {
   const resolve: Resolve = () => Promise.resolve(['127.0.0.1']);
-  const poster = posterOf(LOOPBACK, { resolve, within: 1500 });
+  const poster = posterOf(LOOPBACK, { resolve });
   const open = new Set<Socket>();
   const server = createServer((_request, response) => void response.writeHead(204).end());
   server.on('connection', (socket: Socket) => {
@@ -259,15 +259,17 @@ test('connections that are kept to many other hosts make no post wait, and their
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
   const statuses: unknown[] = [];
+  let most = 0;
   for (let turn = 0; turn < 40; turn += 1) {
     const hosts = Array.from({ length: 8 }, (_none, at) => `http://r${String(turn * 8 + at)}.example:${String(port)}/`);
     for (const { status } of await Promise.all(hosts.map((url) => send(poster, url)))) statuses.push(status);
+    most = Math.max(most, open.size);
   }
-  const isBounded = await eventually(() => open.size <= 128, 2000).catch(() => false);
   poster.close();
   await new Promise((closed) => server.close(closed));
   expect(statuses).toEqual(Array<number>(320).fill(204));
-  expect(isBounded).toBe(true);
+  // the server may learn late that one is closed
+  expect(most).toBeLessThanOrEqual(200);
 });
 
 test('a refused connection is a failure that says so', async () => {
