@@ -102,8 +102,8 @@ inBrowser('GraphiQL with a key', () => {
     expect(await page.getByLabel('Last answer').textContent()).toBe('');
     await run(page);
     await says(page.getByLabel('Last answer'), /^HTTP 200 in \d+ ms$/);
-    await press(page, 'Copy as curl');
-    await button(page, 'Copied').waitFor();
+    // it says so for 3 s
+    await Promise.all([button(page, 'Copied').waitFor(), press(page, 'Copy as curl')]);
     const command = await copied(page);
     expect(command).not.toContain('svc_');
     const printed = await output(['bash', '-s'], `${command} -i`, { SCOPEGATE_KEY: scene.key });
