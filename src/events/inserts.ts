@@ -30,8 +30,6 @@ interface InsertsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export type Inserts = ReturnType<typeof createInserts>;
-
 /** One change stream of the events that are stored for all organisations, open while somebody waits for them. */
 export function createInserts({ streams, isAwaited, onInsert, onEnd, onError }: InsertsOptions) {
   /** The change stream's time of opening, while it is open or being opened. */
