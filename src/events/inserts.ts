@@ -8,7 +8,7 @@ const LINGER = 5000;
 /** Pause before a change stream that could not be opened or read is opened again, in milliseconds. */
 const RETRY_AFTER = 2000;
 
-// the timer that tests can fake
+// by the global setTimeout, which tests can fake
 export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_AFTER).unref());
 
 type Timestamp = mongo.Timestamp;
@@ -25,7 +25,7 @@ interface InsertsOptions {
   /** Whether anybody waits for events. */
   readonly isAwaited: () => boolean;
   readonly onInsert: (insert: EventInsert) => void;
-  /** Called when the change stream has ended; whoever waits on may have missed an event. */
+  /** Called when the change stream has ended; whoever is still waiting may have missed an event. */
   readonly onEnd: () => void;
   readonly onError: (error: unknown) => void;
 }

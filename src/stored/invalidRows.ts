@@ -240,10 +240,10 @@ export interface Reader {
   readonly scopes: DataContext['principal']['scopes'];
 }
 
-/** Whether a key may read a resource's objects. One that may only write learns no stored value, from errors neither (contract, section 3). */
+/** Whether a key may read a resource's objects. One that may only write learns no stored value, not even from an error (contract, section 3). */
 export function mayRead({ scopes }: Reader, { name }: Pick<Checked, 'name'>): boolean {
   const scope = readScope(published, name);
-  return scope === undefined || scopes.has(scope);
+  return scope !== undefined && scopes.has(scope);
 }
 
 /** @throws AppError stored_object_invalid that names the object and the member, unless the row can be served */
@@ -261,9 +261,9 @@ export function requireServed(
   const found = faultIn(projection)(row);
   if (!found) return;
   noteInvalid?.({ collection: name, id: row._id, fault: found }, 'refused');
-  const fault = mayRead(principal, resource)
-    ? found
-    : { ...found, detail: 'is stored in another form than its type has' };
+  // that a value is missing tells none
+  const isTold = found.code === 'required' || mayRead(principal, resource);
+  const fault = isTold ? found : { ...found, detail: 'is stored in another form than its type has' };
   const detail = `The ${objectName(type).replaceAll('_', ' ')} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. ${causeOf(fault)}; whoever runs the gateway has to correct it.`;
   throw new AppError('stored_object_invalid', detail, { errors: [fault] });
 }

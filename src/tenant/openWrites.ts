@@ -22,7 +22,7 @@ import {
  */
 
 /** A write that began this long ago (ms) was abandoned by its gateway: well over the 60 s after which MongoDB ends a transaction. */
-const DEAD_AFTER = 100_000;
+export const DEAD_AFTER = 100_000;
 /** Options for reading the rows of writes in progress. */
 const READ_OPEN = { ...SETTLED_READ, maxTimeMS: READ_TIMEOUT } as const;
 /** More writes than can be in progress, so that all are in the first batch, whose time is the session's. */

@@ -38,7 +38,7 @@ test('commands create no index if the database is already at this version', asyn
   }
 });
 
-test('gateways that start together on a new database all start, and each index is created once', async () => {
+test('stores that are opened together on a new database all open, and each index is created once', async () => {
   const name = CONTROL();
   const config = readConfig({ MONGODB_URI: process.env.TEST_MONGODB_URI, CONTROL_DATABASE: name, ...oldServers() });
   // only their databases, since eight whole gateways in one process keep each other waiting

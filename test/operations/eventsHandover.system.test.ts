@@ -15,7 +15,7 @@ import { eventRow } from '../support/fixtures/events';
 import { hold } from '../support/hold';
 
 const SOON = 30_000;
-/** How often the lease is looked at. */
+/** How many looks at the lease are timed. */
 const LOOKS = 12;
 /** In milliseconds. */
 const RENEWED_EVERY = 2000;

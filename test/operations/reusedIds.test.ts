@@ -3,6 +3,7 @@ import type { Store } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { eraseOrganisation } from '../../src/jobs/eraseOrganisation';
 import { databaseName } from '../../src/mongo/databaseNames';
+import { SETTLED_AFTER } from '../../src/organisations/reusedIds';
 import { openOwn } from './erasures';
 import { makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -37,6 +38,7 @@ test.each([
   [60_000, false],
   [121_000, true],
 ])('erasing again %i ms after the end keeps a database by that name: %j', async (age, isKept) => {
+  expect(SETTLED_AFTER).toBe(120_000);
   const id = await erasedBefore(age);
   const data = own.databases.organisationData({ id });
   await data.database.collection('products').insertOne({});

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { commandLine, serve } from '../cli/commandLine';
 import { eventually } from '../api/http/eventually';
@@ -312,6 +313,9 @@ test('while no collector responds, requests are answered, and this is logged onc
   const answers = await Promise.all(Array.from({ length: 20 }, () => client(own, key.key).get('/products')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   await eventually(() => own.stderr().includes('traces cannot be sent'));
+  // the spans of another call cannot be sent either
+  await client(own, key.key).get('/products');
+  await sleep(1000);
   const { code, stderr } = await own.stop();
   expect(code).toBe(0);
   expect(stderr.match(/traces cannot be sent/g)).toHaveLength(1);

@@ -34,7 +34,7 @@ const READ_EVERY = 150;
 const CALM = 1000;
 const MIB = 1024 * 1024;
 
-/** How often a run is repeated in which only times are wrong. */
+/** How often a run is repeated if only times, or answers of 503, were wrong. */
 const REPEATS = 3;
 
 const COLLECTING = join(__dirname, 'collecting.cjs');
@@ -180,7 +180,7 @@ async function watchOnce(
   const before = usage(pid, port);
   let most = before;
   const sampling = setInterval(() => {
-    const now = usage(pid, port);
+    const now = usageWhileAlive(pid, port);
     most = {
       files: Math.max(most.files, now.files),
       connections: Math.max(most.connections, now.connections),
@@ -266,16 +266,21 @@ interface Usage {
   readonly memory: number;
 }
 
-/** Files (not sockets, of which the database's may stay), connections to the port, and memory; all 0 where there is no /proc, or not the process. */
-function usage(pid: number, port: number): Usage {
+/** The usage, or all 0 once the process has ended: of a test that ran out of time, or is over. */
+function usageWhileAlive(pid: number, port: number): Usage {
   try {
-    return usageIn(`/proc/${String(pid)}`, port);
+    return usage(pid, port);
   } catch {
-    return { files: 0, connections: 0, memory: 0 };
+    return NONE;
   }
 }
 
-function usageIn(folder: string, port: number): Usage {
+const NONE: Usage = { files: 0, connections: 0, memory: 0 };
+
+/** Files (not sockets, of which the database's may stay), connections to the port, and memory; all 0 where there is no /proc. */
+function usage(pid: number, port: number): Usage {
+  const folder = `/proc/${String(pid)}`;
+  if (!existsSync(folder)) return NONE;
   const open = readdirSync(`${folder}/fd`).flatMap((fd) => {
     try {
       return readlinkSync(`${folder}/fd/${fd}`);

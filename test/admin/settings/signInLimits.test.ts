@@ -11,7 +11,7 @@ import { cookieOf, makeLink, person, sendLink } from './people';
 
 /* What a stranger can make the settings do: at most the limit of an address in lookups, transactions and requests to the issuer. */
 
-/** How far the clock of the database is ahead, in milliseconds; its next measurement would undo a shift of what it is carried forward by. */
+/** How far the clock of the database is ahead, in milliseconds; not by a shift of performance.now(), which the next measurement would undo. */
 let mockAhead = 0;
 jest.mock('../../../src/mongo/clock', () => {
   const actual = jest.requireActual<typeof Clock>('../../../src/mongo/clock');

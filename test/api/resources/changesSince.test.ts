@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Organisation } from '../../../src/auth/principal';
+import { DEAD_AFTER } from '../../../src/tenant/openWrites';
 import { OPEN, openWrites } from '../../../src/tenant/slots';
 import type { OrganisationData } from '../../../src/tenant/organisationData';
 import { client, type Client, type Json } from '../../support/client';
@@ -202,6 +203,7 @@ test('a failed write does not delay readers', async () => {
 
 test("a crashed gateway's write delays readers for 100 s, and is then deleted", async () => {
   await upsert(['a'], null);
+  expect(DEAD_AFTER).toBe(100_000);
   const [young, old] = [65_000, 101_000].map((age) => ({
     _id: randomUUID() as never,
     since: new Date(Date.now() - age),

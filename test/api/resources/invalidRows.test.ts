@@ -3,6 +3,7 @@ import { toEvent } from '../../../src/events/tail/changes';
 import { resourceOf } from '../../../src/resources';
 import { published } from '../../../src/schema/model';
 import { idText } from '../../../src/units';
+import { AS_PDF, PDF } from '../../support/attachments';
 import type { Answer, Client, Json } from '../../support/client';
 import { ask, FACES, refusal, REST } from '../../support/faces';
 import { callerOf, makeOrganisation, northwind, store } from '../../support/factories';
@@ -271,7 +272,7 @@ test('a thread that cannot be shown gets no messages', async () => {
   expect((await caller.get(`/requests/${String(body.id)}/messages`)).body.data).toHaveLength(1);
 });
 
-test('a key that may only write learns nothing of the stored value', async () => {
+test('a key that may only write is not told the stored value', async () => {
   const organisation = await makeOrganisation(gateway);
   const all = await callerOf(gateway, organisation);
   const writer = await callerOf(gateway, organisation, { scopes: ['customers:write', 'requests:write'] });
@@ -285,6 +286,7 @@ test('a key that may only write learns nothing of the stored value', async () =>
     (caller) => caller.patch(`/customers/${customer!.id}`, { name: 'New' }),
     (caller) => caller.patch(`/requests/${String(thread.id)}`, { status: 'closed' }),
     (caller) => caller.post(`/requests/${String(thread.id)}/messages`, { text: 'More' }),
+    (caller) => caller.send('POST', `/requests/${String(thread.id)}/attachments`, { body: PDF, headers: AS_PDF }),
   ];
   for (const call of calls) {
     const refused = await call(writer);
@@ -293,4 +295,7 @@ test('a key that may only write learns nothing of the stored value', async () =>
     expect(JSON.stringify(refused.body)).not.toContain('SECRET');
     expect(JSON.stringify((await call(all)).body)).toContain('SECRET');
   }
+  await database.collection('customers').updateMany({}, { $unset: { created_at: '' } });
+  const { body } = await calls[0]!(writer);
+  expect(body.detail).toContain('/created_at is missing. It was stored before that was added');
 });

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
+import { IDLE_RECEIVERS } from '../../../src/limits';
 import { createAddressPolicy, type Resolve } from '../../../src/webhooks/addresses';
 import { createPoster, type Poster, type PosterOptions } from '../../../src/webhooks/post';
 import { late } from '../../support/late';
@@ -268,8 +269,8 @@ test('connections that are kept to many other hosts make no post wait, and their
   poster.close();
   await new Promise((closed) => server.close(closed));
   expect(statuses).toEqual(Array<number>(320).fill(204));
-  // the server may learn late that one is closed
-  expect(most).toBeLessThanOrEqual(200);
+  // beside the posts of this turn, and those of the last, of which the server may learn late that they are closed
+  expect(most).toBeLessThanOrEqual(IDLE_RECEIVERS + 2 * 8);
 });
 
 test('a refused connection is a failure that says so', async () => {
