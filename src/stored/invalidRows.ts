@@ -253,17 +253,12 @@ export function requireServed(
   row: { readonly _id: string },
   projection: Projection,
 ): void {
-  const {
-    name,
-    stored: { type },
-    faultIn,
-  } = resource;
-  const found = faultIn(projection)(row);
+  const found = resource.faultIn(projection)(row);
   if (!found) return;
-  noteInvalid?.({ collection: name, id: row._id, fault: found }, 'refused');
-  // that a value is missing tells none
+  noteInvalid?.({ collection: resource.name, id: row._id, fault: found }, 'refused');
+  // a value that is missing gives nothing away
   const isTold = found.code === 'required' || mayRead(principal, resource);
   const fault = isTold ? found : { ...found, detail: 'is stored in another form than its type has' };
-  const detail = `The ${objectName(type).replaceAll('_', ' ')} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. ${causeOf(fault)}; whoever runs the gateway has to correct it.`;
+  const detail = `The ${objectName(resource.stored.type).replaceAll('_', ' ')} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. ${causeOf(fault)}; whoever runs the gateway has to correct it.`;
   throw new AppError('stored_object_invalid', detail, { errors: [fault] });
 }

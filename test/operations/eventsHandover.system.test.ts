@@ -5,7 +5,7 @@ import { type EventRow, events } from '../../src/events/collection';
 import type { Change } from '../../src/events/tail/changes';
 import { createOwners } from '../../src/events/tail/customers';
 import { type TailRow, tailRows, takeTailLease } from '../../src/events/tail/lease';
-import { createTail, type TailOptions } from '../../src/events/tail/tail';
+import { BEAT_EVERY, createTail, type TailOptions } from '../../src/events/tail/tail';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { corrector } from '../../src/resources/corrector';
 import { eventually } from '../api/http/eventually';
@@ -17,8 +17,6 @@ import { hold } from '../support/hold';
 const SOON = 30_000;
 /** How many looks at the lease are timed. */
 const LOOKS = 12;
-/** In milliseconds. */
-const RENEWED_EVERY = 2000;
 
 const CONTROL_DATABASE = `scopegate_handover_${randomUUID().slice(0, 8)}`;
 const gateway = served({ CONTROL_DATABASE });
@@ -57,7 +55,7 @@ test('while another gateway records events, one looks for its lease much more of
   await recording.stop();
   const waits = looks.slice(1).map((at, index) => at - looks[index]!);
   // the shortest, since a slow machine makes some longer
-  expect(Math.min(...waits)).toBeLessThan(RENEWED_EVERY / 2);
+  expect(Math.min(...waits)).toBeLessThan(BEAT_EVERY / 2);
 });
 
 test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {

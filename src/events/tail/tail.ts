@@ -17,7 +17,7 @@ import { createRestoreWatch } from './restoreWatch';
 import { createTransactionWriters, isOpenWriteChange } from './writers';
 
 /** How often to renew the lease, and how long to wait after a failure, in milliseconds. */
-const BEAT_EVERY = 2000;
+export const BEAT_EVERY = 2000;
 /** How often to look whether the lease is free, in milliseconds: until somebody takes it, changes wait for their events. */
 const LOOK_EVERY = 500;
 /** After this many changes the lease is renewed at once: writers wait for the progress that a renewal stores. */

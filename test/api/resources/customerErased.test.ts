@@ -30,6 +30,7 @@ beforeEach(async () => {
 });
 
 const input = { text: 'Are you open?', customer_id: customer.id };
+const open = (write: UnitOfWork) => openRequest(data, input, { write, principal: { organisation } });
 const by = 'operator';
 const lives = { by, signal: new AbortController().signal } as const;
 const names = async (): Promise<unknown[]> =>
@@ -37,16 +38,14 @@ const names = async (): Promise<unknown[]> =>
 
 test('a thread whose customer was erased before its write began is neither opened nor assigned', async () => {
   const write: UnitOfWork = (work, how) => stampedWrite(data, work, { ...how, by });
-  const { _id: id } = await openRequest(data, input, { write, principal: { organisation } });
+  const { _id: id } = await open(write);
   expect(await names()).toEqual([customer.name]);
   const tooLate: UnitOfWork = async (work, how) => {
     await eraseCustomer(data, customer.id, lives);
     return write(work, how);
   };
   const refusal = { code: 'validation_failed', extras: { errors: [{ pointer: '/customer_id', code: 'erased' }] } };
-  await expect(openRequest(data, input, { write: tooLate, principal: { organisation } })).rejects.toMatchObject(
-    refusal,
-  );
+  await expect(open(tooLate)).rejects.toMatchObject(refusal);
   expect(await names()).toEqual([null]);
   // the thread of another customer, whose erasure left it
   await data.collection(requests).updateOne({ _id: id }, { $set: { customer_id: null } });
@@ -87,12 +86,7 @@ test('a thread that copied the name before it was erased is waited for', async (
   const look = async (): Promise<void> => {
     expect((await data.collection(customers).findOne({ _id: customer.id }))?.name).toBe('erased');
   };
-  await writeWhileErased(
-    data,
-    customer.id,
-    (write) => openRequest(data, input, { write, principal: { organisation } }),
-    look,
-  );
+  await writeWhileErased(data, customer.id, open, look);
   expect(await names()).toEqual([null]);
 });
 
