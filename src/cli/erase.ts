@@ -100,8 +100,9 @@ export async function erase(store: Store, { id, confirm, folder, signal }: Erase
     },
     ...(folder !== undefined && {
       async exportTo(organisation, data, requireWhole) {
-        // an attempt that was killed before its export was noted has left files
-        const force = organisation.state === 'erasing' && readOrganisation(folder)?.id === id;
+        // an attempt that was killed before its export was noted has left files; those of a former organisation with this id stay
+        const left = organisation.state === 'erasing' ? readOrganisation(folder) : undefined;
+        const force = left?.id === id && Number(left.created_at) === Number(organisation.created_at);
         // without keys, which must never work again
         await exportFolder({ folder, force, organisation, data, signal, requireWhole }).catch((error: unknown) => {
           if (signal.aborted) throw interrupted(CONTINUE);

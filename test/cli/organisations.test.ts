@@ -165,6 +165,25 @@ test('org erase replaces no export of a former organisation with the same id, an
   expect(await readFile(join(folder, 'customers.ndjson'), 'utf8')).toBe('of the former one');
 });
 
+test.each([
+  ['replaces what a killed attempt exported', 0, true],
+  ['replaces no export of a former organisation with the same id', 1, false],
+])('org erase, run again, %s', async (_title, age, isReplaced) => {
+  const DATA_DIR = await newFolder();
+  const own = commandLine({ DATA_DIR });
+  const { id, name, created_at } = await makeOrganisation(own);
+  const folder = join(DATA_DIR, 'erased', id);
+  await own.json('export', '--org', id, folder);
+  await writeFile(join(folder, 'customers.ndjson'), 'of before');
+  const rows = bare.db(own.controlDatabase).collection<{ _id: string }>('organisations');
+  const created = new Date(Date.parse(created_at) + age);
+  await rows.updateOne({ _id: id }, { $set: { state: 'erasing', created_at: created } });
+  const args = ['org', 'erase', id, '--confirm', name] as const;
+  if (isReplaced) await own.json(...args);
+  else expect(await own.failed(1, ...args)).toContain(`${folder} already has `);
+  expect((await readFile(join(folder, 'customers.ndjson'), 'utf8')) === 'of before').toBe(!isReplaced);
+});
+
 test('the audit log of an organisation that never existed is an error, that of an erased one is shown', async () => {
   const { id } = await makeOrganisation(cli, 'Short');
   await cli.json('org', 'erase', id, '--confirm', 'Short', '--no-export');
