@@ -13,6 +13,7 @@ import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { erasedReferences, type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
+import { uniqueClaims } from './uniqueClaims';
 
 /* Applies the elements of a bulk upsert in pieces, so that a call keeps no more rows in memory than fit into one. */
 
@@ -44,6 +45,14 @@ interface Looked {
   readonly erasedCustomers: ReadonlySet<string>;
   /** Keys that objects have which the caller may not know. */
   readonly taken: ReadonlySet<string>;
+}
+
+/** What an element stores. */
+interface StoredChange extends RowChange<BulkRow> {
+  readonly row: BulkRow;
+  readonly element: ValidatedElement;
+  /** Of the element in the call. */
+  readonly index: number;
 }
 
 interface ApplyOptions {
@@ -89,42 +98,37 @@ export async function applyElements(
     element: ValidatedElement,
     existing: BulkRow | undefined,
     { erasedCustomers, taken }: Looked,
-  ): RowChange<BulkRow>[] {
-    const fail = (checked: ValidatedElement): RowChange<BulkRow>[] => {
-      hasFailed = true;
-      steps[index] = { checked, outcome: 'failed' };
-      return [];
-    };
+  ): StoredChange[] {
     const compared = withFaults(element, [
       ...faultsBeside(existing, element, spec),
       ...referenceFaultsOf(element, existing),
     ]);
     const checked = withRules(compared, spec);
-    if (checked.count > 0) return fail(checked);
+    if (checked.count > 0) return fail(index, checked);
     const input = checked.element as Readonly<Record<string, unknown>>;
     const merged = withMetadata(spec.merge(existing, input, principal.organisation), input, existing);
     const tooMany = tooManyPairs(merged, existing, spec.collection.mostPairs);
-    if (tooMany.length > 0) return fail(withOwnFaults(checked, tooMany));
+    if (tooMany.length > 0) return fail(index, withOwnFaults(checked, tooMany));
     const { outcome, row, before } = stepOf(existing, merged, now);
     if (outcome === 'unchanged') {
       steps[index] = { checked, outcome, id: row._id };
       return [];
     }
     const erased = erasedReferences(checkReferences, checked.element, checked.at);
-    if (erased.length > 0) return fail(withFaults(checked, erased));
+    if (erased.length > 0) return fail(index, withFaults(checked, erased));
     const personal = hasPersonalData(spec.collection, row)
       ? erasedCustomerFault(spec.collection, row, erasedCustomers, checked.at)
       : undefined;
-    if (personal) return fail(withFaults(checked, [personal]));
+    if (personal) return fail(index, withFaults(checked, [personal]));
     const broken = brokenRules(spec.collection, row);
-    if (broken.length > 0) return fail(withOwnFaults(checked, broken));
+    if (broken.length > 0) return fail(index, withOwnFaults(checked, broken));
     // storing the row would refuse the whole call
     const notOwn = data.restrictionFault(spec.collection, row);
-    if (notOwn) return fail(withOwnFaults(checked, [notOwn]));
+    if (notOwn) return fail(index, withOwnFaults(checked, [notOwn]));
     if (element.key !== null && taken.has(element.key))
-      return fail(withOwnFaults(checked, [takenFault(spec, spec.key)]));
+      return fail(index, withOwnFaults(checked, [takenFault(spec, spec.key)]));
     steps[index] = { checked, outcome, id: row._id };
-    return [{ row, before }];
+    return [{ index, element: checked, row, before }];
   }
 
   async function apply(
@@ -132,7 +136,7 @@ export async function applyElements(
     indexes: Iterable<number>,
     taken: ReadonlySet<string> = new Set(),
   ): Promise<void> {
-    const changes: RowChange<BulkRow>[] = [];
+    const changes: StoredChange[] = [];
     const erasedCustomers = await erasedCustomersOf(data, spec.collection, rowsByKey.values(), session);
     const looked = { erasedCustomers, taken };
     for (const index of indexes) {
@@ -141,7 +145,27 @@ export async function applyElements(
       const element = validated[index];
       if (element) changes.push(...decide(index, element, rowsByKey.get(element.key ?? ''), looked));
     }
-    if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
+    const untaken = await withoutTaken(changes);
+    if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, untaken, { ordered: false, session, pace });
+  }
+
+  /** The changes without those that give a row a value, other than the key, that another has, also if this call changes that one. */
+  async function withoutTaken(changes: readonly StoredChange[]): Promise<StoredChange[]> {
+    const claims = await uniqueClaims(data.whole, spec.collection, changes, { session, except: spec.key });
+    return changes.filter(({ index, element, row }) => {
+      const taken = claims.filter(({ ownerOf }) => ownerOf(row) !== undefined);
+      const faults = taken.map(({ member }) => takenFault(spec, member));
+      if (faults.length > 0) fail(index, withOwnFaults(element, faults));
+      else for (const { take } of claims) take(row);
+      return faults.length === 0;
+    });
+  }
+
+  /** Nothing is stored of a failed element. */
+  function fail(index: number, checked: ValidatedElement): [] {
+    hasFailed = true;
+    steps[index] = { checked, outcome: 'failed' };
+    return [];
   }
 
   const byKey = indexesByKey(validated, spec);

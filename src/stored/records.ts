@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose';
-import { type Collection, uniqueMembers } from '../mongo/collection';
+import type { Collection } from '../mongo/collection';
 import { atMost } from '../mongo/native';
 import { stampedWrite } from '../tenant/openWrites';
 import type { OrganisationData } from '../tenant/organisationData';
@@ -15,6 +15,7 @@ import { removeDetached, withStoredAttachments } from './attachmentRows';
 import { storeAgain } from './elementCalls';
 import { erasedCustomerFault, erasedCustomersOf, hasPersonalData } from './erasedCustomers';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
+import { type UniqueClaim, uniqueClaims } from './uniqueClaims';
 
 /** Rules of a resource's records that the SDL cannot express. */
 export interface RecordRules {
@@ -198,10 +199,8 @@ export async function storeDocuments<T extends { _id: string }>(
   // also those that a record's stored row refers to: an export may be older than the reference
   const personal = documents.filter(isPersonal).flatMap((document) => [document, existing.get(document._id)]);
   const erasedCustomers = await erasedCustomersOf(data, collection, personal, session);
-  const claims: Claim<T>[] = [];
-  // one after the other, since a session takes one command at a time
-  for (const member of uniqueMembers(collection))
-    claims.push(await createClaim(data, collection, documents, member, session));
+  const claimants = documents.map((row) => ({ row, before: existing.get(row._id) }));
+  const claims = await uniqueClaims(data, collection, claimants, { session });
   const changes: RowChange<T>[] = [];
   const outcomes = documents.map((imported): StoredRecord => {
     const before = existing.get(imported._id);
@@ -214,7 +213,7 @@ export async function storeDocuments<T extends { _id: string }>(
     const customers = !isUnchanged && isPersonal(imported) ? [document, before] : [];
     const erased =
       own ?? customers.flatMap((row) => erasedCustomerFault(collection, row, erasedCustomers, '') ?? []).at(0);
-    const errors = erased ? [erased] : claims.flatMap(({ conflict }) => conflict(document) ?? []);
+    const errors = erased ? [erased] : claims.flatMap((claim) => ownedFault(claim, document) ?? []);
     if (errors.length > 0) return { outcome: 'failed', errors };
     for (const { take } of claims) take(document, before);
     if (isUnchanged) return { outcome: 'unchanged', errors: [] };
@@ -239,46 +238,9 @@ function stampedAs<T extends object>(row: T, other: object | undefined): T {
   return time === undefined ? row : { ...row, updated_at: time };
 }
 
-/** Assigns the values of a unique member to documents, in file order. */
-interface Claim<T> {
-  /** The fault if another document has the value. */
-  readonly conflict: (document: T) => Fault | undefined;
-  /** Assigns the value, and frees the previous one for the records that follow. */
-  readonly take: (document: T, before: T | undefined) => void;
-}
-
-async function createClaim<T extends { _id: string }>(
-  data: OrganisationData,
-  collection: Collection<T>,
-  documents: readonly T[],
-  member: string,
-  session: ClientSession,
-): Promise<Claim<T>> {
-  const valueOf = (document: T): unknown => (document as Record<string, unknown>)[member] ?? null;
-  // a member that rows may lack is unique among the rows that have it
-  const values = documents.map(valueOf).filter((value) => value !== null);
-  const condition = { [member]: { $in: values } };
-  const options = { projection: { [member]: 1 }, session };
-  const rows =
-    values.length === 0
-      ? []
-      : await data
-          .collection(collection)
-          .find<T>(condition as object, options)
-          .toArray();
-  const owners = new Map(rows.map((row) => [valueOf(row), row._id]));
-  return {
-    conflict: (document) => {
-      const value = valueOf(document);
-      const owner = value === null ? undefined : owners.get(value);
-      if (owner === undefined || owner === document._id) return undefined;
-      const detail = `${String(value)} belongs to another record (id ${owner})`;
-      return { pointer: `/${member}`, code: 'conflict', detail };
-    },
-    take: (document, before) => {
-      if (before && owners.get(valueOf(before)) === document._id) owners.delete(valueOf(before));
-      const value = valueOf(document);
-      if (value !== null) owners.set(value, document._id);
-    },
-  };
+function ownedFault({ member, ownerOf }: UniqueClaim, document: object): Fault | undefined {
+  const owner = ownerOf(document);
+  if (owner === undefined) return undefined;
+  const value = String((document as Readonly<Record<string, unknown>>)[member]);
+  return { pointer: `/${member}`, code: 'conflict', detail: `${value} belongs to another record (id ${owner})` };
 }

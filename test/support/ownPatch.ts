@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /*
  * Imported before anything of Scopegate: the folder that `scopegate schema init` writes, whose invoices can be given to another customer and paid in part or by another customer,
- * and have lines with marks, and items and an address with what is never null; tasks that only a PATCH changes, whose answer is never null; and
+ * have an external_ref of the caller's, and lines with marks, and items and an address with what is never null; tasks that only a PATCH changes, whose answer is never null; and
  * rules for threads and products.
  */
 
@@ -42,6 +42,12 @@ add('invoices.graphql', 'Due date.', '"Paid so far."\npaid_minor: Minor');
 add('invoices.graphql', 'Sum of the totals, in minor units.', '"Paid so far."\npaid_minor: Minor!');
 for (const file of ['invoices.graphql', 'invoicesBulk.graphql'])
   add(file, 'Due date; null for none.', '"Paid so far."\npaid_minor: Minor');
+add('invoices.graphql', 'Due date.', '"Id of yours."\nexternal_ref: String @personal(erased: false)');
+add(
+  'invoicesBulk.graphql',
+  'Due date; null for none.',
+  '"Id of yours."\nexternal_ref: String @constraint(min_length: 1, max_length: 200)',
+);
 add('invoices.graphql', 'Due date.', '"Items."\nitems: [InvoiceItem!] @personal(erased: false)');
 add('invoices.graphql', 'Due date.', '"Where to."\naddress: InvoiceAddress @personal');
 for (const file of ['invoices.graphql', 'invoicesBulk.graphql']) {

@@ -65,6 +65,31 @@ test('the index of a filter on a member follows', () => {
 
 const bulk = (invoices: readonly Json[], by: Client = caller): Promise<Json> => by.post('/invoices/bulk', { invoices });
 
+test('elements with an external_ref that another object has fail alone', async () => {
+  const [ours, theirs] = [randomUUID(), randomUUID()];
+  const invoice = (number: string, external_ref: string): Json => ({ number, external_ref, total_minor: 1 });
+  const { body: made } = await bulk([invoice('R-1', theirs), invoice('R-2', ours)]);
+  expect(made).toMatchObject({ created: 2 });
+  const next = randomUUID();
+  const elements = [
+    invoice('R-3', theirs),
+    invoice('R-4', next),
+    // twice in one call
+    invoice('R-5', next),
+    { number: 'R-2', total_minor: 2 },
+    invoice('R-1', theirs),
+  ];
+  const { status, body } = await bulk(elements);
+  expect([status, body.results?.map(({ outcome }: Json) => outcome as string)]).toEqual([
+    200,
+    ['failed', 'created', 'failed', 'updated', 'unchanged'],
+  ]);
+  const [taken, , repeated] = body.results;
+  const detail = 'belongs to another invoice';
+  expect(taken.errors).toEqual([{ pointer: '/invoices/0/external_ref', code: 'conflict', detail }]);
+  expect(repeated.errors).toMatchObject([{ pointer: '/invoices/2/external_ref', code: 'conflict' }]);
+});
+
 test('invoices are created with defaults, found, summed, changed in one version, and checked by the rules', async () => {
   const number = `INV-${randomUUID().slice(0, 8)}`;
   const given = { number, total_minor: 12_345, due_on: '2999-12-24' };
@@ -227,7 +252,7 @@ test('files from before a member was added are imported, and invoices with them'
   const reader = await callerOf(gateway, into);
   expect((await reader.get(`/invoices/${String(example.id)}`)).body).toEqual({
     ...example,
-    ...{ lines: null, paid_minor: null, items: null, address: null, billing_customer_id: null },
+    ...{ external_ref: null, lines: null, paid_minor: null, items: null, address: null, billing_customer_id: null },
   });
   expect((await reader.get(`/quotes/${second!.id}`)).status).toBe(200);
 });
