@@ -6,6 +6,7 @@ import { type EventType, findEventTypes, type PublicCollection, publicCollection
 import { type Filter, findFilters } from './filters';
 import { readOperatorDocument } from './operatorDocument';
 import { type DerivedIndex, indexesOf } from './indexes';
+import { readScopes } from './readScopes';
 import { Sdl } from './sdl';
 import { findStoredTypes, objectName, type StoredType, type StoredTypes } from './storedTypes';
 import { type BulkUpsert, findUpserts } from './upserts';
@@ -75,6 +76,11 @@ export class SchemaModel extends Sdl {
   /** The used scopes that only read. */
   get readScopes(): readonly Scope[] {
     return this.#once('readScopes', () => this.usedScopes.filter(isReadScope));
+  }
+
+  /** The scope to read a stored type's objects; undefined if no root field lists them. */
+  readScopeOf(type: string): Scope | undefined {
+    return this.#once('readScopesByType', () => readScopes(this)).get(type);
   }
 
   /** What each scope allows in words, by the scope. */

@@ -4,7 +4,6 @@ import { NUMBERS } from '../fastReads/rowWriter';
 import type { DataContext } from '../operations/context';
 import { indexOfRepeatedKey, METADATA, metadataPairs } from '../schema/metadata';
 import { published } from '../schema/model';
-import { readScope } from '../schema/readScopes';
 import { DAY } from '../schema/scalars';
 import { objectName, type StoredMember, type StoredType } from '../schema/storedTypes';
 import { EARLIEST, idText, LATEST, STORED_ID } from '../units';
@@ -241,8 +240,8 @@ export interface Reader {
 }
 
 /** Whether a key may read a resource's objects. One that may only write learns no stored value, not even from an error (contract, section 3). */
-export function mayRead({ scopes }: Reader, { name }: Pick<Checked, 'name'>): boolean {
-  const scope = readScope(published, name);
+export function mayRead({ scopes }: Reader, { stored }: Pick<Checked, 'stored'>): boolean {
+  const scope = published.readScopeOf(stored.type);
   return scope !== undefined && scopes.has(scope);
 }
 
