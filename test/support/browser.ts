@@ -160,6 +160,12 @@ export async function expectInView(element: Locator): Promise<void> {
 
 export const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()');
 
+/** Presses a button that copies, which then says so for 3 s, so it is waited for beside the press. Resolves with what was copied. */
+export async function copy(of: Page | Locator, name: string): Promise<string> {
+  await Promise.all([says(of, 'Copied'), button(of, name).first().click()]);
+  return copied('page' in of ? of.page() : of);
+}
+
 /* What becomes of a page's requests. */
 
 export type Fate = (route: Route) => Promise<unknown>;
