@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, mongo } from 'mongoose';
 import type { Collection } from '../mongo/collection';
 import { AppError, type Fault, movingError } from '../errors';
 import { databaseName } from '../mongo/databaseNames';
+import { dropDatabase } from '../mongo/dropDatabase';
 import { COMMANDS } from '../limits';
 import { type Budget, type Yield, createBudget, type Pace, paceOf, type Pauses } from '../async/yield';
-import { isDropPending } from '../mongo/faults';
 import { restrictedRows, restrictionFault } from './restricted';
 import { createSemaphore, type Semaphore } from '../async/semaphore';
 import { type IndexMaintenance, createIndexMaintenance } from './indexMaintenance';
@@ -17,10 +16,6 @@ import type { TenantContext, WriteState } from './tenantContext';
 import type { Transact } from '../mongo/transact';
 import type { UnitOptions } from './unitOfWork';
 import { type Widening, createWidening } from './widening';
-
-/** How long to wait for another process that drops the same database, and how often to try again, in milliseconds. */
-const DROPPED_WITHIN = 30_000;
-const DROP_AGAIN_EVERY = 50;
 
 /** The most restricted data, one for each set of customers of restricted keys, that an organisation keeps in memory. */
 const WARM_RESTRICTED = 100;
@@ -197,18 +192,9 @@ export class OrganisationData implements Pauses {
     this.context.quota?.noteDeletion(this.#database);
   }
 
-  /** Drops the database. If another process is dropping it, waits until that has been done. */
-  async drop(): Promise<void> {
-    const until = performance.now() + DROPPED_WITHIN;
-    for (;;) {
-      try {
-        await this.#database.dropDatabase();
-        return;
-      } catch (error) {
-        if (!isDropPending(error) || performance.now() > until) throw error;
-      }
-      await sleep(DROP_AGAIN_EVERY);
-    }
+  /** As {@link dropDatabase}. */
+  drop(): Promise<void> {
+    return dropDatabase(this.#database);
   }
 
   /** Records in the background that changes are read with `updated_since`; only the first call does, or the next one if it failed. */

@@ -1,6 +1,7 @@
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, expectFits, inBrowser, press, says, turn, VIEWS, type Width } from '../../support/browser';
 import { makeKey, makeOrganisation } from '../../support/factories';
+import { late } from '../../support/gateway';
 import { DAY, HOUR } from '../../../src/units';
 import * as on from '../../support/settingsPage';
 import { ENVIRONMENT, officeOf } from '../../api/webhooks/office';
@@ -14,10 +15,54 @@ const LONG = `https://hooks.example.com/${'a-long-path-of-an-endpoint/'.repeat(4
 /** Widths of windows near those of the views, at which the layout changes. */
 const NEAR = { 1280: [961, 1200, 1201, 1280], 390: [360, 960, 390] };
 
-inBrowser('the settings page with the longest values', () => {
-  const { gateway, visit } = on.pageScene({ name: NAME }, ENVIRONMENT);
+/** Checks of a page in each view. */
+function viewsOf(page: Page) {
+  /** In each view; the last is the narrow one, in which the page goes on. */
+  const inViews = async (check: (width: Width) => Promise<void>): Promise<void> => {
+    for (const view of VIEWS) {
+      await turn(page, view);
+      await check(view.width);
+    }
+  };
+  const expectFitting = (): Promise<void> =>
+    inViews(async (width) => {
+      await expectAccessible(page);
+      for (const near of NEAR[width]) {
+        await page.setViewportSize({ width: near, height: 800 });
+        await expectFits(page);
+      }
+    });
+  /** Checks the page with each dialog open; some have parts that a choice shows. */
+  const checkDialogs = async (
+    dialogs: Readonly<Record<string, string>>,
+    open = (opener: string) => press(page, opener),
+  ): Promise<void> => {
+    for (const [opener, choice] of Object.entries(dialogs)) {
+      await open(opener);
+      if (choice !== '') await dialog(page).getByLabel(choice).check();
+      await inViews(async () => {
+        await expectAccessible(page);
+        const beyond = await dialog(page).evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+        expect(beyond).toBe(0);
+      });
+      await page.goBack();
+      await dialog(page).waitFor({ state: 'hidden' });
+    }
+  };
+  const checkDetails = async (details: Locator, count: number): Promise<void> => {
+    await details.nth(count - 1).waitFor();
+    for (const one of await details.all()) {
+      await one.click();
+      await inViews(() => expectAccessible(page));
+      await on.closeDetails(page);
+    }
+  };
+  return { inViews, expectFitting, checkDialogs, checkDetails };
+}
 
-  test('is accessible and fits in every view: lists, a key, an endpoint, details and every dialog', async () => {
+inBrowser('the settings page with the longest values is accessible and fits in every view:', () => {
+  const { gateway, visit } = on.pageScene({ name: NAME }, ENVIRONMENT);
+  const made = late(async () => {
     const of = await makeOrganisation(gateway, { name: NAME });
     const { admin } = await officeOf(gateway, of);
     const { id } = await makeKey(gateway, of, { name: NAME, expiresAt: new Date(Date.now() + DAY) });
@@ -40,48 +85,12 @@ inBrowser('the settings page with the longest values', () => {
     await rows.updateOne({ _id: other.id as never }, { $set: { state: 'failing', failing_since: at } });
     await someDeliveries(gateway, of, endpoint.id as string, STATES.length);
     await someDeliveries(gateway, of, other.id as string, 4, ['skipped', 'waiting']);
+    return { of, keyId: id };
+  });
 
-    const page = await visit({ of });
-    /** In each view; the last is the narrow one, in which the page goes on. */
-    const inViews = async (check: (width: Width) => Promise<void>): Promise<void> => {
-      for (const view of VIEWS) {
-        await turn(page, view);
-        await check(view.width);
-      }
-    };
-    const expectFitting = (): Promise<void> =>
-      inViews(async (width) => {
-        await expectAccessible(page);
-        for (const near of NEAR[width]) {
-          await page.setViewportSize({ width: near, height: 800 });
-          await expectFits(page);
-        }
-      });
-    /** Checks the page with each dialog open; some have parts that a choice shows. */
-    const checkDialogs = async (
-      dialogs: Readonly<Record<string, string>>,
-      open = (opener: string) => press(page, opener),
-    ): Promise<void> => {
-      for (const [opener, choice] of Object.entries(dialogs)) {
-        await open(opener);
-        if (choice !== '') await dialog(page).getByLabel(choice).check();
-        await inViews(async () => {
-          await expectAccessible(page);
-          const beyond = await dialog(page).evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
-          expect(beyond).toBe(0);
-        });
-        await page.goBack();
-        await dialog(page).waitFor({ state: 'hidden' });
-      }
-    };
-    const checkDetails = async (details: Locator, count: number): Promise<void> => {
-      await details.nth(count - 1).waitFor();
-      for (const one of await details.all()) {
-        await one.click();
-        await inViews(() => expectAccessible(page));
-        await on.closeDetails(page);
-      }
-    };
+  test('the lists, their details and dialogs', async () => {
+    const page = await visit({ of: made.of });
+    const { inViews, expectFitting, checkDialogs, checkDetails } = viewsOf(page);
     const ofKey = (action: string): Promise<void> => on.choose(page, NAME, action);
     await page.getByLabel('Show').selectOption('all');
     await on.named(page, 'ended').waitFor();
@@ -94,7 +103,6 @@ inBrowser('the settings page with the longest values', () => {
       const table = page.getByRole('table', { name: 'API keys' });
       expect((await table.boundingBox())!.width).toBeLessThanOrEqual(width);
     });
-
     for (const name of ['Overview', 'Members', 'Audit log'] as const) {
       await on.goTo(page, name);
       await expectFitting();
@@ -106,10 +114,13 @@ inBrowser('the settings page with the longest values', () => {
     await says(page, 'after nothing but failures');
     await says(page, 'and 1 more');
     await checkDialogs({ 'Add endpoint': 'Only these:' });
+  });
 
-    await on.goTo(page, 'API keys');
+  test('the page of a key', async () => {
+    const page = await visit({ of: made.of });
+    const { inViews, expectFitting, checkDialogs } = viewsOf(page);
     await on.follow(page, NAME);
-    await gateway.control.apiKeys.rotate(id, { overlap: HOUR });
+    await gateway.control.apiKeys.rotate(made.keyId, { overlap: HOUR });
     await page.reload();
     await page.getByRole('img', { name: /24 hours: 5,/ }).waitFor();
     await on.rows(page, 'Audit log of this key').first().waitFor();
@@ -123,6 +134,11 @@ inBrowser('the settings page with the longest values', () => {
     await page.getByText('As a table').click();
     await expectFitting();
     await checkDialogs({ Edit: '' });
+  });
+
+  test('the pages of two endpoints', async () => {
+    const page = await visit({ of: made.of });
+    const { inViews, expectFitting, checkDialogs, checkDetails } = viewsOf(page);
     await on.goTo(page, 'Webhooks');
     await page.getByRole('link', { name: `${LONG}2` }).click();
     await says(page, 'after the oldest is accepted');
@@ -140,5 +156,5 @@ inBrowser('the settings page with the longest values', () => {
     await press(dialog(page), 'Rotate secret');
     await on.shown(page, 'The signing secret');
     await inViews(() => expectAccessible(page));
-  }, 480_000);
+  });
 });
