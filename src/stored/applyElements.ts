@@ -20,7 +20,8 @@ import { uniqueClaims } from './uniqueClaims';
 /** A row of a type that bulk calls write. */
 export interface BulkRow extends Row {
   readonly created_at: Date;
-  readonly updated_at: Date;
+  /** Undefined in types without it. */
+  readonly updated_at?: Date;
 }
 
 /** What the SDL says about a call, and the resource that it writes. */
@@ -109,7 +110,7 @@ export async function applyElements(
     const merged = withMetadata(spec.merge(existing, input, principal.organisation), input, existing);
     const tooMany = tooManyPairs(merged, existing, spec.collection.mostPairs);
     if (tooMany.length > 0) return fail(index, withOwnFaults(checked, tooMany));
-    const { outcome, row, before } = stepOf(existing, merged, now);
+    const { outcome, row, before } = stepOf(existing, merged, now, spec);
     if (outcome === 'unchanged') {
       steps[index] = { checked, outcome, id: row._id };
       return [];
@@ -256,14 +257,16 @@ function stepOf(
   existing: BulkRow | undefined,
   merged: object,
   now: Date,
+  { stored }: Pick<BulkUpsert, 'stored'>,
 ): RowChange<BulkRow> & { readonly row: BulkRow; readonly outcome: Outcome } {
+  const hasTime = stored.members.some(({ name }) => name === 'updated_at');
   if (!existing) {
-    const row = { _id: randomUUID(), ...merged, created_at: now, updated_at: now };
+    const row = { _id: randomUUID(), ...merged, created_at: now, ...(hasTime && { updated_at: now }) };
     return { outcome: 'created', row, before: undefined };
   }
   const { _id, created_at, updated_at } = existing;
-  const mergedRow = { _id, ...merged, created_at, updated_at };
+  const mergedRow = { _id, ...merged, created_at, ...(updated_at !== undefined && { updated_at }) };
   if (isSameRow(existing, mergedRow)) return { outcome: 'unchanged', row: existing, before: existing };
-  const row = Object.assign(mergedRow, { updated_at: changedAt(updated_at, now) });
+  const row = Object.assign(mergedRow, hasTime && { updated_at: changedAt(updated_at, now) });
   return { outcome: 'updated', row, before: existing };
 }

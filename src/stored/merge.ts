@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { METADATA } from '../schema/metadata';
-import { type Default, hasParts, SET_BY_WRITES, type StoredMember } from '../schema/storedTypes';
+import { type Default, hasParts, POSITION, SET_BY_WRITES, type StoredMember } from '../schema/storedTypes';
 import type { BulkUpsert, Merge } from '../schema/upserts';
 import { isObject } from './elementFaults';
 import { withIds } from './parts';
@@ -114,21 +114,28 @@ export function withDefaults<T extends object>(
   return Object.keys(filled).length > 0 ? { ...object, ...filled } : object;
 }
 
-/** A given value as it is stored: times as dates, ids in lower case, and objects with every member. */
-function asStored(member: StoredMember, value: unknown, organisation: Organisation): unknown {
-  if (Array.isArray(value))
-    return value.map((element) => asStored({ ...member, isList: false }, element, organisation));
+/** A given value as it is stored: times as dates, ids in lower case, and objects with every member. `at` is its place in a list. */
+function asStored(member: StoredMember, value: unknown, organisation: Organisation, at?: number): unknown {
+  if (Array.isArray(value)) return value.map((element, index) => asStored(member, element, organisation, index));
+  if (value === null) return null;
   if (member.kind === 'dateTime') return new Date(value as string);
   if (member.type === 'ID') return (value as string).toLowerCase();
-  return isObject(value) ? completed(member.members, value, organisation) : value;
+  return isObject(value) ? completed(member.members, value, organisation, at) : value;
 }
 
-/** An object of a list or member with every member of its type, and an id if it lacks one. */
-function completed(members: readonly StoredMember[], input: Members, organisation: Organisation): Members {
+/** An object of a list or member with every member of its type, and an id and its position if it lacks them. */
+function completed(
+  members: readonly StoredMember[],
+  input: Members,
+  organisation: Organisation,
+  at: number | undefined,
+): Members {
   const entries = members.map((member) => {
-    const value = input[member.name];
-    if (value !== undefined && value !== null) return [member.name, asStored(member, value, organisation)] as const;
-    return [member.name, member.name === 'id' ? randomUUID() : clearedValue(member, organisation)] as const;
+    const { name } = member;
+    const value = input[name];
+    if (value !== undefined && value !== null) return [name, asStored(member, value, organisation)] as const;
+    if (name === POSITION && at !== undefined) return [name, at] as const;
+    return [name, name === 'id' ? randomUUID() : clearedValue(member, organisation)] as const;
   });
   return Object.fromEntries(entries);
 }

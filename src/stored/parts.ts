@@ -56,7 +56,11 @@ export function withIds(
     for (const part of old.toReversed()) {
       const { id } = part;
       if (typeof id !== 'string' || usedIds.has(id)) continue;
-      free.set(keyOf(part), [...(free.get(keyOf(part)) ?? []), id]);
+      const key = keyOf(part);
+      const others = free.get(key);
+      // in place: another program may have stored thousands of equal parts
+      if (others) others.push(id);
+      else free.set(key, [id]);
     }
     for (const part of placedParts) {
       if (!isObject(part) || (part.id ?? null) !== null || ids.has(part)) continue;

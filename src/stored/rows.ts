@@ -26,14 +26,15 @@ export function isSameMember(name: string, left: unknown, right: unknown): boole
   return name === 'search' && areLists && isDeepStrictEqual(left.toSorted(), right.toSorted());
 }
 
-/** The updated_at of a row changed now, which never goes back, even if the clock does. */
-export function changedAt(last: Date, now: Date): Date {
-  return new Date(Math.max(now.getTime(), last.getTime()));
+/** The updated_at of a row changed now, which never goes back, even if the clock does. `last` is what the row has, maybe of another program. */
+export function changedAt(last: unknown, now: Date): Date {
+  const time = last instanceof Date ? last.getTime() : NaN;
+  return time > now.getTime() ? new Date(time) : now;
 }
 
 /** A changed row with its time of change; as it is if `before` has none, as in types without `updated_at`. */
 export function stampedRow<T extends object>(row: T, before: object, now: Date): T {
-  const { updated_at: last } = before as { readonly updated_at?: Date };
+  const { updated_at: last } = before as { readonly updated_at?: unknown };
   return last ? { ...row, updated_at: changedAt(last, now) } : row;
 }
 

@@ -39,3 +39,29 @@ test('objects that are sent again without ids keep theirs, and new ones get some
   expect(changed.map(({ id }) => [a!.id, b!.id].indexOf(id))).toEqual([1, -1, 0]);
   expect(merged({ lines: first }, [{ text: 'a', id: b!.id }])).toMatchObject([{ text: 'a', id: b!.id }]);
 });
+
+test('parts of a part have their positions, as those of an object', () => {
+  const marks = member('marks', {
+    type: 'Mark',
+    kind: 'object',
+    isList: true,
+    members: [member('id', { type: 'ID' }), member('position', { type: 'Int', kind: 'number' })],
+  });
+  const outer = { ...lines, members: [...lines.members, marks] };
+  const deep = mergeOf({ stored: { members: [outer] } as never, set: ['lines'] }, () => []);
+  const given = { lines: [{ text: 'a', marks: [{}, { position: 7 }, {}] }] };
+  expect(deep(undefined, given, { currency: 'EUR' } as never)).toMatchObject({
+    lines: [{ marks: [{ position: 0 }, { position: 7 }, { position: 2 }] }],
+  });
+});
+
+test('as many equal parts as another program may have stored are each gone through once', () => {
+  const stored = Array.from({ length: 3000 }, (_, at) => ({ id: String(at), text: 'a', note: null }));
+  const copies = jest.spyOn(Array.prototype, Symbol.iterator);
+  try {
+    expect(merged({ lines: stored }, [{ text: 'a' }])).toEqual(stored.slice(0, 1));
+    expect(copies.mock.calls.length).toBeLessThan(1000);
+  } finally {
+    copies.mockRestore();
+  }
+});

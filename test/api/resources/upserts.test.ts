@@ -64,6 +64,19 @@ describe.each(UPSERT_CALLS)('upserting $list in $face_name', ({ kind, face }) =>
     expect(await stored(one)).toEqual(before);
   });
 
+  test.each([
+    ['no', { $unset: { updated_at: '' } }],
+    ['a text as', { $set: { updated_at: '2026-01-01T00:00:00Z' } }],
+  ])('changes a row to which another program gave %s updated_at, and the others of the call', async (_what, update) => {
+    const [{ one }, { one: other }] = await Promise.all([make(), make()]);
+    const { database } = gateway.databases.organisationData(organisation);
+    const unchecked = { bypassDocumentValidation: true };
+    await database.collection(list).updateOne({ [key]: one[key] }, update as object, unchecked);
+    const changed = [one, other].map((element) => ({ ...element, name: 'Renamed' }));
+    expect(await report(changed)).toMatchObject({ updated: 2, failed: 0 });
+    expect(await stored(one)).toMatchObject({ name: 'Renamed', updated_at: expect.stringMatching(/Z$/) as unknown });
+  });
+
   test('never moves updated_at backwards, whatever the clock says', async () => {
     const { one } = await make();
     const future = new Date(Date.now() + 3_600_000);
