@@ -188,7 +188,7 @@ function createRequestRules(
       // nobody streams without a key, which is said first
       if (isSubscription && caller && !streaming) throw invalidOperation(NOT_STREAMING, 406);
       if (streaming) streaming.isSubscription = isSubscription;
-      const { fields, rootFields, points, turn } = costOf(document, operation);
+      const { fields, points, turn } = costOf(document, operation);
       const isWrite = operation.operation === OperationTypeNode.MUTATION;
       call.isWrite = isWrite;
       const isIntrospection = fields.every((name) => name.startsWith('__'));
@@ -197,7 +197,8 @@ function createRequestRules(
       exchange.log.operationName = operation.name?.value.slice(0, OPERATION_NAME_LENGTH);
       const ending = fields.flatMap((name) => sunsets.get(name) ?? []);
       if (ending.length > 0) setSunsetHeaders(exchange.response, ending);
-      if (isWrite && rootFields > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
+      const writes = fields.filter((name) => !name.startsWith('__'));
+      if (isWrite && writes.length > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
       if (!caller) {
         if (!isWrite && !isSubscription && isIntrospection) return;
         throw withHttpStatus(unauthenticated());

@@ -52,7 +52,8 @@ function withPlace(message: string): string {
 function callerFaultCode(error: unknown): ErrorCode {
   const status = error instanceof GraphQLError && error.extensions.http?.status;
   if (status === 405) return 'method_not_allowed';
-  return status === 406 ? 'not_acceptable' : 'invalid_request';
+  if (status === 406) return 'not_acceptable';
+  return status === 415 ? 'unsupported_media_type' : 'invalid_request';
 }
 
 /** Whether Apollo or graphql-js rejected the request as invalid. */

@@ -56,7 +56,7 @@ export function stringifyAnswer(answer: object): string | Buffer {
 interface Root {
   readonly key: string;
   readonly field: Field;
-  readonly node: FieldNode;
+  readonly nodes: readonly [FieldNode, ...FieldNode[]];
   readonly read: Read;
 }
 
@@ -98,7 +98,8 @@ export function createFastAnswers(
   return async ({ document, operation, contextValue, variableValues }) => {
     const root = rootOf(document, operation);
     if (!root) return undefined;
-    const { key, field, node, read } = root;
+    const { key, field, nodes, read } = root;
+    const [node] = nodes;
     const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
     if (!coerced) return undefined;
     try {
@@ -106,7 +107,7 @@ export function createFastAnswers(
       const answer = await read(args, contextValue as CallContext);
       return answer && { data: new WrittenData(answer.text, key).asData() };
     } catch (error) {
-      return { data: { [key]: null }, errors: [locatedError(error, [node], [key])] };
+      return { data: { [key]: null }, errors: [locatedError(error, nodes, [key])] };
     }
   };
 }
@@ -123,9 +124,8 @@ export function onlyRoot(
   const [root, ...others] = fieldsOf(query, [operation], fragments) ?? [];
   if (!root || others.length > 0) return undefined;
   const [key, { field, nodes }] = root;
-  const [node] = nodes;
   const selected = field && selectedOf(field, nodes, fragments);
-  return selected && node && { key, field, node, selected };
+  return selected && { key, field, nodes, selected };
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -133,7 +133,7 @@ type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 interface FieldNodes {
   /** Undefined for `__typename`. */
   readonly field: Field | undefined;
-  readonly nodes: FieldNode[];
+  readonly nodes: [FieldNode, ...FieldNode[]];
 }
 
 /** The fields below nodes by the name they have in the answer; undefined if one has a directive or introspects. */

@@ -47,8 +47,6 @@ type Variables = Readonly<Record<string, unknown>>;
 export interface Cost {
   /** Names of the root fields, including those in fragments. */
   readonly fields: readonly string[];
-  /** Their number, counting each spread of a fragment. */
-  readonly rootFields: number;
   /**
    * The turn that the operation has to wait for: `query` for aggregates and nested lists; `page` for rows with their own lists, such as
    * lines, and for several lists. Undefined for all other operations.
@@ -150,7 +148,6 @@ function costOf(document: DocumentNode, operation: OperationDefinitionNode, part
   const rootFields = countRootFields(document, operation);
   return {
     fields: rootFieldsOf(document, operation).map(({ name }) => name.value),
-    rootFields,
     turn: turnOf(parts, operation.operation === OperationTypeNode.MUTATION),
     points(variables) {
       if (parts.length === 0) return rootFields;

@@ -96,7 +96,8 @@ export function createCalls(runner: Runner) {
       } catch (error) {
         throw explain(error, tool);
       }
-      if (isLargePage(args)) await exchange.queue.take(exchange, 'page');
+      if (aggregates(tool.field.astNode)) await exchange.queue.take(exchange, 'query');
+      else if (isLargePage(args)) await exchange.queue.take(exchange, 'page');
       return answer(tool, runs, { args, members: membersOf(tool, fields) }, { exchange, context });
     },
   };

@@ -10,7 +10,7 @@ import { extraMembers } from '../http/problem';
 import { toAppError } from '../mongo/toAppError';
 import type { Runner } from '../operations/runner';
 import { version } from '../package';
-import type { Content } from './answer';
+import { type Content, MAX_DATA } from './answer';
 import { type Caller, type Calls, createCalls, type Incoming } from './call';
 import { instructions } from './instructions';
 import {
@@ -197,9 +197,18 @@ const REPLAYED: Content = {
   text: 'This is the answer of the first call with this idempotency_key; nothing was done again.',
 };
 
-/** The error of a call, for a model to correct: its faults, or its detail if there are none. */
+/** The error of a call, for a model to correct: as many of its faults as fit, or its detail if there are none. */
 function errorBlock({ code, status, detail, extras }: AppError, requestId: string): Content {
-  const detailMember = extras.errors?.length ? {} : { detail };
-  const members = { code, status, ...detailMember, ...extraMembers(extras), request_id: requestId };
-  return { type: 'text', text: JSON.stringify(members) };
+  const { errors = [], moreErrors = 0 } = extras;
+  const detailMember = errors.length > 0 ? {} : { detail };
+  const withFaults = (count: number): string => {
+    const more = moreErrors + errors.length - count;
+    const listed = { ...(count > 0 && { errors: errors.slice(0, count) }), ...(more > 0 && { moreErrors: more }) };
+    const members = extraMembers({ ...extras, ...listed });
+    return JSON.stringify({ code, status, ...detailMember, ...members, request_id: requestId });
+  };
+  let count = errors.length;
+  // a fault repeats the caller's names, whose characters may take six bytes each
+  while (count > 1 && Buffer.byteLength(withFaults(count)) > MAX_DATA) count = Math.floor(count / 2);
+  return { type: 'text', text: withFaults(count) };
 }

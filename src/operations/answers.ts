@@ -261,6 +261,8 @@ function hasNestedObjects(value: unknown): value is Readonly<Record<string, unkn
 
 /** Whether a value is an object or non-empty list, whose JSON is made up of the JSON of its members. */
 function isContainer(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || 'toJSON' in value) return false;
+  if (typeof value !== 'object' || value === null) return false;
+  // a method, as of dates: a caller may have given a member this name, as its alias
+  if (typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return false;
   return !Array.isArray(value) || value.length > 0;
 }

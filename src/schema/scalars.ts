@@ -75,7 +75,11 @@ const Minor = new GraphQLScalarType<number, number>({
   name: 'Minor',
   serialize: (value) => (Number.isSafeInteger(value) ? (value as number) : GraphQLSafeInt.serialize(value)),
   parseValue: safeInteger,
-  parseLiteral: (node) => safeInteger(node.kind === Kind.INT ? Number(node.value) : undefined),
+  // 1.0 and 1e2 are integers, as in JSON
+  parseLiteral: (node) =>
+    safeInteger(
+      node.kind === Kind.INT || (node.kind === Kind.FLOAT && !seemsWhole(node.value)) ? Number(node.value) : undefined,
+    ),
   extensions: {
     jsonSchema: {
       type: 'integer',

@@ -24,3 +24,13 @@ test('others have their turn while a large one is written', async () => {
   expect((await answerText({ data }, context)).equals(Buffer.from(JSON.stringify({ data })))).toBe(true);
   expect(pauses).toBeGreaterThanOrEqual(10);
 });
+
+test('a member called toJSON, as a caller may call it, is written in pieces like any other, up to the size of an answer', async () => {
+  const nested = (name: string) => ({
+    [name]: Array.from({ length: 100 }, () => ({ text: 'é'.repeat(50_000), lines: [{}] })),
+  });
+  expect((await answerText(nested('toJSON'), context)).toString()).toBe(JSON.stringify(nested('toJSON')));
+  expect(pauses).toBeGreaterThanOrEqual(10);
+  const large = { toJSON: Array.from({ length: 10 }, () => nested('toJSON')) };
+  await expect(answerText(large, context)).rejects.toMatchObject({ code: 'invalid_request' });
+});

@@ -117,6 +117,16 @@ test.each([
   ]);
 });
 
+test('a name that is far too long is not normalised', () => {
+  const normalize = jest.spyOn(String.prototype, 'normalize');
+  const marks = Buffer.from(`a${'\u0345'.repeat(3800)}${'\u0334'.repeat(3800)}`).toString('latin1');
+  const error = errorOf(() => fileNameOf(`attachment; filename="${marks}.pdf"`));
+  const { calls } = normalize.mock;
+  normalize.mockRestore();
+  expect(error?.extras.errors).toMatchObject([{ code: 'length' }]);
+  expect(calls).toEqual([]);
+});
+
 test.each([
   [undefined, undefined],
   ['bytes=0-0', { start: 0, end: 1 }],

@@ -100,6 +100,18 @@ describe('Minor', () => {
     expect(() => Minor.parseLiteral(parseValue(JSON.stringify(value)), {})).toThrow();
   });
 
+  test.each([
+    ['1.0', 1],
+    ['1e2', 100],
+    ['-12.50e1', -125],
+  ])('%s is an amount as a literal, as in JSON', (literal, amount) => {
+    expect(Minor.parseLiteral(parseValue(literal), {})).toBe(amount);
+  });
+
+  test.each(['0.5', '1e-1', '1e16', '9007199254740990.5'])('%s is not an amount as a literal', (literal) => {
+    expect(() => Minor.parseLiteral(parseValue(literal), {})).toThrow();
+  });
+
   test('is never serialised inexactly', () => {
     expect(() => Minor.serialize(2 ** 53)).toThrow();
     expect(() => Minor.serialize(0.1)).toThrow();

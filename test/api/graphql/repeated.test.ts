@@ -37,6 +37,11 @@ test.each<[string, string, Json]>([
     { id: ID },
   ],
   ['an unknown object', 'query($id: ID!) { quote(id: $id) { id number } }', { id: MISSING }],
+  [
+    'an unknown object that is selected twice',
+    'query($id: ID!) { quote(id: $id) { id } quote(id: $id) { number } }',
+    { id: MISSING },
+  ],
   ['an invalid id', 'query($id: ID!) { quote(id: $id) { id } }', { id: 'x' }],
   [
     'aliased objects',

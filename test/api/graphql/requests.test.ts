@@ -231,6 +231,13 @@ describe('the media type of an answer', () => {
   });
 });
 
+test('a GET with a Content-Type gets 415, in its status and its body', async () => {
+  const headers = { authorization, 'content-type': 'text/plain' };
+  const answer = await raw(gateway.url, '/graphql?query=%7Bme%7Bmode%7D%7D', { headers });
+  expect(answer.status).toBe(415);
+  expect(firstError(answer).extensions).toMatchObject({ code: 'unsupported_media_type', status: 415 });
+});
+
 describe('Cache-Control is no-store for answers', () => {
   const json = (body: unknown): Record<string, unknown> => ({
     method: 'POST',

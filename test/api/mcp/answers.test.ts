@@ -58,6 +58,15 @@ describe('a list', () => {
 });
 
 describe('an answer has at most 40 kB', () => {
+  test('an error names as many faults as fit, and counts the others', async () => {
+    const names = Array.from({ length: 100 }, (_, at) => '\u0001'.repeat(98) + String(at));
+    const answer = await use('orders', Object.fromEntries(names.map((name) => [name, 1])));
+    expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
+    const { code, errors, more_errors: more } = MCP.errorOf(answer);
+    expect([code, errors.length + more]).toEqual(['invalid_request', 100]);
+    expect(errors.length).toBeGreaterThan(10);
+  });
+
   const long = 'The same words again and again, as long as they may be. '.repeat(80);
 
   test('a longer page is read again with fewer rows, and its cursor leads to the rest', async () => {
