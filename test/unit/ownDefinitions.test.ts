@@ -95,6 +95,14 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'Note lacks updated_at, so it would be part of both Customer and Request: add updated_at: DateTime!',
     stored('notes', 'customer_id: ID request_id: ID!'),
   ],
+  [
+    'Reply lacks updated_at, so it would be part of Note, which is itself part of Order: add updated_at: DateTime! to Reply, or to Note',
+    `${stored('notes', 'order_id: ID!')} type Reply @stored(collection: "replies") { id: ID! created_at: DateTime! note_id: ID! }`,
+  ],
+  [
+    'Note lacks updated_at, so it would be part of itself by note_id: add updated_at: DateTime!',
+    stored('notes', 'note_id: ID'),
+  ],
   ['Note.noteText is no name of a member: write one like project_code', stored('notes', 'noteText: String')],
   ['my_note is no name of a type: write one like CustomerOrder', 'type my_note { id: ID! }'],
   [

@@ -5,7 +5,7 @@ import type { SchemaModel } from '../model';
 import { omittedFrom } from '../restDocument';
 import { directiveOf, isListType, isRootType, rowName, SUBSCRIPTION } from '../sdl';
 import { namedType } from '../../sdl/nodes';
-import { ownersOf, type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
+import { ownerOf, ownersOf, referenceTo, type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
 
 /* Finds stored types that lack what their lists need, and fields that REST, exports or the search could not serve as the SDL says. */
@@ -31,6 +31,8 @@ function storedErrors(sdl: SchemaModel, stored: StoredType): SchemaError[] {
   const isSearchable = searchableIn(members).length > 0;
   // of what a part belongs to (a message to a request) there must be one type
   const [owner, other] = ownersOf(stored, sdl.stored.values());
+  // events, erasures and deletions look for the parts of an object, but not for parts of these
+  const outer = owner && ownerOf(owner, sdl.stored.values());
   return [
     ...errorsAt(
       nodeOf(sdl, type),
@@ -49,6 +51,11 @@ function storedErrors(sdl: SchemaModel, stored: StoredType): SchemaError[] {
         !isMisnamed &&
         !owner &&
         `${type} is @stored but nothing says which scope reads it: add ${collection}: ${type}Page with @access(scope:) to Query`,
+      !other &&
+        outer &&
+        (owner === stored
+          ? `${type} lacks updated_at, so it would be part of itself by ${referenceTo(type)}: add updated_at: DateTime!`
+          : `${type} lacks updated_at, so it would be part of ${owner.type}, which is itself part of ${outer.type}: add updated_at: DateTime! to ${type}, or to ${owner.type}`),
       other &&
         `${type} lacks updated_at, so it would be part of both ${String(owner?.type)} and ${other.type}: add updated_at: DateTime!, or refer to one of them`,
     ),
