@@ -109,6 +109,36 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'Note refers to a customer by customer_id, but lacks @restricted, so a key with customer_ids would have',
     stored('notes', 'customer_id: ID'),
   ],
+  ...[
+    [
+      'Query.notes',
+      'lists',
+      'Query',
+      'notes(limit: Int): NotePage @rest(path: "/notes") @access(scope: INVOICES_READ)',
+    ],
+    [
+      'Query.note_totals',
+      'sums',
+      'Query',
+      'note_totals: NoteTotals @totals(of: "Note", at: "created_at") @access(scope: INVOICES_READ)',
+    ],
+    [
+      'Mutation.upsert_notes',
+      'finds',
+      'Mutation',
+      'upsert_notes(notes: [NoteUpsert!]! @per_element): NoteReport @access(scope: INVOICES_WRITE)',
+    ],
+  ].map(
+    ([place, verb, root, field]) =>
+      [
+        `${String(place)} ${String(verb)} any Note, but a key with customer_ids can only be given those of one Order: remove it, or add updated_at: DateTime! and customer_id: ID to Note, with @restricted(by: "customer_id")`,
+        `extend type ${String(root)} { ${String(field)} }
+         type Note @stored(collection: "notes", unique: "code") @restricted(by: "order_id") { id: ID! created_at: DateTime! code: String! order_id: ID! }
+         type NotePage { data: [Note!]! has_more: Boolean! next_cursor: String }
+         type NoteTotals { data: [NoteTotal!]! } type NoteTotal { count: Int! currency: String! }
+         type NoteReport { created: Int! } input NoteUpsert { code: String! }`,
+      ] as const,
+  ),
   ['Quote implements Dated, but there are no interfaces', 'extend type Quote implements Dated { size: Int }'],
   ['Line implements Dated, but there are no interfaces', 'type Line implements Dated { size: Int }'],
   ['Quote.note takes any text about a customer: add @personal', 'extend type Quote { note: String }'],

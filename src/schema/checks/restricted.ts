@@ -1,9 +1,13 @@
+import { type InputValueDefinitionNode, Kind } from 'graphql';
+import { filterOf } from '../filters';
 import type { SchemaModel } from '../model';
 import { PERSON, referringMembers } from '../personal';
-import { restrictingMembers } from '../restricted';
+import { restrictingMembers, restrictionOf } from '../restricted';
+import { directiveOf } from '../sdl';
+import { ownerOf, type StoredType } from '../storedTypes';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
 
-/** Finds stored types whose objects a key restricted to customers would have of every customer. */
+/** Finds stored types whose objects a key restricted to customers would have of every customer, and operations that it could not call. */
 export function restrictedErrors(sdl: SchemaModel): SchemaError[] {
   return [...sdl.stored.values()].flatMap((stored) => {
     const { type, restrictedBy: by } = stored;
@@ -14,7 +18,7 @@ export function restrictedErrors(sdl: SchemaModel): SchemaError[] {
       first === undefined
         ? 'remove it'
         : `write ${possible.map((member) => `@restricted(by: "${member}")`).join(' or ')}`;
-    return errorsAt(
+    const ofType = errorsAt(
       nodeOf(sdl, type),
       by === undefined &&
         isOfCustomer &&
@@ -22,6 +26,33 @@ export function restrictedErrors(sdl: SchemaModel): SchemaError[] {
       by !== undefined &&
         !possible.includes(by) &&
         `${type} has @restricted(by: "${by}"), but ${by} is neither a customer's id nor the id of a restricted object that a ${type} is part of: ${remedy}`,
+    );
+    return [...ofType, ...partErrors(sdl, stored)];
+  });
+}
+
+/** Finds reads of parts by other than their ids or that of their owner: only these say whether such a key has them (tenant/restricted.ts). */
+function partErrors(sdl: SchemaModel, stored: StoredType): SchemaError[] {
+  const { type, collection } = stored;
+  const restriction = restrictionOf(sdl.stored, stored);
+  if (typeof restriction !== 'object' || !('owner' in restriction)) return [];
+  const isOfOwner = (argument: InputValueDefinitionNode): boolean =>
+    filterOf(argument)?.member === restriction.column && argument.type.kind === Kind.NON_NULL_TYPE;
+  return sdl.roots.flatMap(({ kind, field }) => {
+    const { value: name } = field.name;
+    const uses = [
+      name === collection && !field.arguments?.some(isOfOwner) && 'lists',
+      directiveOf(field, 'totals')?.of === type && 'sums',
+      sdl.upserts.some(({ operation, stored: of }) => operation === name && of === stored) && 'finds',
+    ];
+    const owner = ownerOf(stored, sdl.stored.values())?.type ?? '';
+    return errorsAt(
+      field,
+      ...uses.map(
+        (use) =>
+          use &&
+          `${kind}.${name} ${use} any ${type}, but a key with customer_ids can only be given those of one ${owner}: remove it, or add updated_at: DateTime! and customer_id: ID to ${type}, with @restricted(by: "customer_id")`,
+      ),
     );
   });
 }
