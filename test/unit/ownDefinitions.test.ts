@@ -142,6 +142,16 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ['Quote implements Dated, but there are no interfaces', 'extend type Quote implements Dated { size: Int }'],
   ['Line implements Dated, but there are no interfaces', 'type Line implements Dated { size: Int }'],
   ['Quote.note takes any text about a customer: add @personal', 'extend type Quote { note: String }'],
+  ...[
+    ['', 'no max_length'],
+    [' @constraint(max_length: 193)', 'max_length: 193'],
+  ].map(
+    ([constraint, what]) =>
+      [
+        `Page.url is unique, and objects are found by at most 192 characters, but it has ${String(what)}: write @constraint(max_length: 192) or less`,
+        `type Page @stored(collection: "pages", unique: "url") { id: ID! created_at: DateTime! url: String!${String(constraint)} }`,
+      ] as const,
+  ),
   ['Query.products(colour:) takes a string of any length', 'extend type Product { colour: String @filter }'],
   [
     'Order.tags is a list, so it needs its filter',
