@@ -84,6 +84,17 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'Site.city is @personal, but that is said of whole objects: write it on Quote.site instead',
     'extend type Quote { site: Site } type Site { city: String @personal }',
   ],
+  ['Note.tags is [String], but no element of a list is null: write [String!]', stored('notes', 'tags: [String]')],
+  ['Mark.at is [DateTime]!, but no element of', stored('notes', 'mark: Mark', 'type Mark { at: [DateTime]! }')],
+  ['MarkInput.refs is [ID], but no element of a list is null: write [ID!]', 'input MarkInput { refs: [ID] }'],
+  [
+    'Mutation.change_note(tags:) is [Int], but no element of a list is null: write [Int!]',
+    `extend type Mutation { change_note(id: ID!, tags: [Int]): Note @rest(method: PATCH, path: "/notes/:id") @access(scope: INVOICES_WRITE) } ${stored('notes', 'tags: [Int!]')}`,
+  ],
+  [
+    'Note.grid is [[Int!]!]!, but a list has no lists in it: write [Int!]!, or a list of objects with a list each',
+    stored('notes', 'grid: [[Int!]!]!'),
+  ],
   ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin @filter @personal }'],
   ['Note has the same collection as Order', stored('orders', '')],
   ["Note has the collection events, which is the gateway's own", stored('events', '')],

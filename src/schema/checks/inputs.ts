@@ -18,12 +18,15 @@ import { namedType } from '../../sdl/nodes';
 import { notRegularExpression } from '../storedTypes';
 import { errorsAt, type SchemaError } from './errors';
 
-/* Finds inputs and members with constraints, and inputs with defaults, that would have no effect. */
+/* Finds inputs and members with constraints, and inputs with defaults, that would have no effect, and lists of what no list may have. */
 
 export function inputErrors(sdl: SchemaModel): SchemaError[] {
   const members = sdl.fields.map(({ type, field }) => [`${type}.${field.name.value}`, field] as const);
   return [
-    ...[...inputs(sdl), ...members].flatMap(([place, node]) => constraintErrors(place, node)),
+    ...[...inputs(sdl), ...members].flatMap(([place, node]) => [
+      ...constraintErrors(place, node),
+      ...elementErrors(place, node),
+    ]),
     ...defaultErrors(sdl),
   ];
 }
@@ -78,6 +81,20 @@ function constraintErrors(place: string, node: InputValueDefinitionNode | FieldD
     format !== undefined &&
       !FORMATS.includes(format) &&
       `${place} has @constraint(format: "${format}"), which nothing checks: use ${FORMATS.join(', ')}`,
+  );
+}
+
+/** Finds lists with elements that are null or lists, which the database's check of rows refuses (stored/storedSchema.ts). */
+function elementErrors(place: string, node: InputValueDefinitionNode | FieldDefinitionNode): SchemaError[] {
+  const list = node.type.kind === Kind.NON_NULL_TYPE ? node.type.type : node.type;
+  if (list.kind !== Kind.LIST_TYPE) return [];
+  const flat = `[${namedType(node.type)}!]${list === node.type ? '' : '!'}`;
+  return errorsAt(
+    node,
+    isListType(list.type)
+      ? `${place} is ${print(node.type)}, but a list has no lists in it: write ${flat}, or a list of objects with a list each`
+      : list.type.kind !== Kind.NON_NULL_TYPE &&
+          `${place} is ${print(node.type)}, but no element of a list is null: write ${flat}`,
   );
 }
 
