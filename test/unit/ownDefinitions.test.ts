@@ -95,6 +95,13 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'Note.grid is [[Int!]!]!, but a list has no lists in it: write [Int!]!, or a list of objects with a list each',
     stored('notes', 'grid: [[Int!]!]!'),
   ],
+  ...['product: Product', 'product: Product!', 'product: ProductPage'].map(
+    (field) =>
+      [
+        'Mark.product leads to a Product, but is in an object inside another, where it would always be null: write product_id: ID, with which callers get the Product by its own operation',
+        stored('notes', 'marks: [Mark!]', `type Mark { ${field} size: Int }`),
+      ] as const,
+  ),
   ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin @filter @personal }'],
   ['Note has the same collection as Order', stored('orders', '')],
   ["Note has the collection events, which is the gateway's own", stored('events', '')],

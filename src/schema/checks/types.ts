@@ -89,6 +89,7 @@ function memberErrors(
   const from = omittedFrom(field);
   const stored = sdl.stored.get(type);
   const isStored = stored ? typeOf(stored, field.name.value) !== undefined : inner.has(type);
+  const related = [rowName(field), namedType(field.type)].find((name) => sdl.stored.has(name ?? ''));
   const isRelation = stored?.relations.some((relation) => relation.field === field) ?? false;
   return errorsAt(
     field,
@@ -103,6 +104,9 @@ function memberErrors(
       namedType(field.type) === PAIR &&
       directiveOf(field, 'constraint')?.max_items === undefined &&
       `${place} takes any number of pairs: add @constraint(max_items: 50)`,
+    inner.has(type) &&
+      related !== undefined &&
+      `${place} leads to a ${related}, but is in an object inside another, where it would always be null: write ${field.name.value}_id: ID, with which callers get the ${related} by its own operation`,
     isRelation &&
       (from === undefined || from === 'LISTS') &&
       `${place} leads to another object, which REST has only if \`include\` names it: add @graphql_only, or @graphql_only(on: UNLESS_INCLUDED)`,
