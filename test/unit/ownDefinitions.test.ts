@@ -102,6 +102,28 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
         stored('notes', 'marks: [Mark!]', `type Mark { ${field} size: Int }`),
       ] as const,
   ),
+  ...[
+    ['Int! @default(value: 5000000000)', '(value: 5000000000), which is not Int! of 32 bits: correct it'],
+    ['Float! @default(value: 1e999)', '(value: null), which is not Float!: correct it'],
+    ['InvoiceStatus! @default(value: ["open"])', '(value: ["open"]), which is not InvoiceStatus!: correct it'],
+    [
+      'Int! @default(from: ORGANISATION_CURRENCY)',
+      '(from:), which gives the code of a currency, but is Int!: write String!',
+    ],
+    ['Int! @constraint(min: 1) @default(value: 0)', '(value: 0), which its @constraint excludes: correct it'],
+    [
+      'String! @constraint(max_length: 2) @default(value: "new")',
+      '(value: "new"), which its @constraint excludes: correct',
+    ],
+    [
+      'String! @constraint(pattern: "^[A-Z]+$") @default(value: "a")',
+      '(value: "a"), which its @constraint excludes: correct',
+    ],
+    [
+      'String! @constraint(one_of: ["a", "b"]) @default(value: "c")',
+      '(value: "c"), which its @constraint excludes: correct',
+    ],
+  ].map(([field, wrong]) => [`Note.n has @default${String(wrong)}`, stored('notes', `n: ${String(field)}`)] as const),
   ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin @filter @personal }'],
   ['Note has the same collection as Order', stored('orders', '')],
   ["Note has the collection events, which is the gateway's own", stored('events', '')],

@@ -98,7 +98,8 @@ function elementErrors(place: string, node: InputValueDefinitionNode | FieldDefi
   );
 }
 
-function isRegularExpression(pattern: string): boolean {
+/** Whether the validator can compile a pattern. */
+export function isRegularExpression(pattern: string): boolean {
   try {
     // as the validator reads it
     return new RegExp(pattern, 'u').unicode;

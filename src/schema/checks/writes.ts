@@ -1,12 +1,21 @@
-import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind, print } from 'graphql';
+import countCharacters from 'ajv/dist/runtime/ucs2length';
+import {
+  type FieldDefinitionNode,
+  GRAPHQL_MAX_INT,
+  GRAPHQL_MIN_INT,
+  type InputValueDefinitionNode,
+  Kind,
+  print,
+} from 'graphql';
 import { isChange, isInPath } from '../declaredOperations';
 import { IF_MATCH } from '../entityTags';
 import { PAIR } from '../metadata';
-import { directiveOf, isListType, type Sdl } from '../sdl';
+import { type Constraint, directiveOf, isListType, type Sdl } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import { hasParts, POSITION, SET_BY_WRITES, type StoredMember, type StoredType } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
 import { type Checked, errorsAt, type SchemaError } from './errors';
+import { isRegularExpression } from './inputs';
 
 /* Finds writes that would lose what callers send. */
 
@@ -64,7 +73,7 @@ function isAlwaysGiven(input: InputValueDefinitionNode | undefined): boolean {
   return isNonNull || directiveOf(input, 'constraint')?.required === true;
 }
 
-/** Finds @default with a value of another type, or with more or less than one of its arguments. */
+/** Finds @default with a value of another type or outside its bounds, or with more or less than one of its arguments. */
 function defaultErrors(sdl: Sdl, type: string, field: FieldDefinitionNode): SchemaError[] {
   const otherwise: { readonly value?: unknown; readonly from?: string } | undefined = directiveOf(field, 'default');
   if (!otherwise) return [];
@@ -73,22 +82,50 @@ function defaultErrors(sdl: Sdl, type: string, field: FieldDefinitionNode): Sche
   const isOne = (value === undefined) !== (otherwise.from === undefined);
   const named = namedType(field.type);
   const values = sdl.enumValuesOf(named).map(({ name }) => name.value);
-  const fits = values.length > 0 ? values.includes(String(value)) : isOfType(named, value);
+  const isEnum = values.length > 0;
+  const fits = !isListType(field.type) && (isEnum ? values.some((name) => name === value) : isOfType(named, value));
+  const text = `${place} has @default(value: ${JSON.stringify(value)}), which`;
   return errorsAt(
     field,
     !isOne && `${place} has @default with ${value === undefined ? 'neither' : 'both'} value and from: give one of them`,
     isOne &&
       value !== undefined &&
-      (isListType(field.type) || !fits) &&
-      `${place} has @default(value: ${JSON.stringify(value)}), which is not ${print(field.type)}: correct it`,
+      !fits &&
+      `${text} is not ${print(field.type)}${named === 'Int' ? ' of 32 bits' : ''}: correct it`,
+    isOne &&
+      value !== undefined &&
+      fits &&
+      !isWithin(directiveOf(field, 'constraint') ?? {}, value) &&
+      `${text} its @constraint excludes: correct it`,
+    isOne &&
+      value === undefined &&
+      (named !== 'String' || isListType(field.type)) &&
+      `${place} has @default(from:), which gives the code of a currency, but is ${print(field.type)}: write String!`,
   );
 }
 
 function isOfType(type: string, value: unknown): boolean {
   if (type === 'Boolean') return typeof value === 'boolean';
   if (type === 'String') return typeof value === 'string';
-  if (type === 'Float') return typeof value === 'number';
-  return (type === 'Int' || type === 'Minor') && Number.isSafeInteger(value);
+  if (type === 'Float') return Number.isFinite(value);
+  if (type === 'Int')
+    return Number.isInteger(value) && Number(value) >= GRAPHQL_MIN_INT && Number(value) <= GRAPHQL_MAX_INT;
+  return type === 'Minor' && Number.isSafeInteger(value);
+}
+
+/** Whether a value is within the bounds of its member. */
+function isWithin(constraint: Constraint, value: unknown): boolean {
+  const { min = -Infinity, max = Infinity, pattern, one_of: values } = constraint;
+  if (typeof value === 'number') return value >= min && value <= max;
+  if (typeof value !== 'string') return true;
+  const length = countCharacters(value);
+  return (
+    length >= (constraint.min_length ?? 0) &&
+    length <= (constraint.max_length ?? Infinity) &&
+    // one that cannot be compiled is an error of its own
+    (pattern === undefined || !isRegularExpression(pattern) || new RegExp(pattern, 'u').test(value)) &&
+    values?.includes(value) !== false
+  );
 }
 
 /** Finds members of an input that the stored type lacks. */
