@@ -80,6 +80,13 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'Query.one_quote has the path one/:id, which matches no request: write one like /invoices/:id',
     `extend type Query { one_quote(id: ID!): Quote @rest(path: "one/:id") ${ACCESS} }`,
   ],
+  ...['/docs', '/docs/:id'].map(
+    (path) =>
+      [
+        `Query.one_quote has the path ${path}, which has pages of the gateway: begin it with another word than docs`,
+        `extend type Query { one_quote(id: ID!): Quote @rest(path: "${path}") ${ACCESS} }`,
+      ] as const,
+  ),
   [
     'Site.city is @personal, but that is said of whole objects: write it on Quote.site instead',
     'extend type Quote { site: Site } type Site { city: String @personal }',

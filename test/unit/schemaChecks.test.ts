@@ -1,7 +1,9 @@
 import { parse } from 'graphql';
 import { GATEWAY_COLLECTIONS } from '../../src/cli/store';
 import { OWN_COLLECTIONS, refuseErrors } from '../../src/schema/checks';
+import { WORDS_OF_PAGES } from '../../src/schema/checks/routes';
 import { published } from '../../src/schema/model';
+import { read } from '../docs/markdown';
 import { broken, type Case, errorsOf, SDL } from '../support/brokenSchema';
 
 /* Breaks the published schema in one way after another; the server must refuse to start, and say what to change where. */
@@ -310,4 +312,9 @@ test('every argument of every list needs its @filter, and every root field its @
 
 test("the gateway's own collections are those that it has", () => {
   expect([...OWN_COLLECTIONS].sort()).toEqual(GATEWAY_COLLECTIONS.map(({ name }) => name).sort());
+});
+
+test('words of pages are those that the gateway keeps below the path of REST', () => {
+  const kept = [...read('src/gateway/paths.ts').matchAll(/`\$\{REST_BASE\}\/(\w+)/g)].map(([, word]) => word);
+  expect(WORDS_OF_PAGES).toEqual(kept);
 });

@@ -28,6 +28,9 @@ function duplicateErrors({ roots }: Sdl): SchemaError[] {
 /** A path of words in lower case, and of parameters as :name. */
 const PATH = /^(?:\/(?:[a-z0-9_-]+|:[a-z0-9_]+))+$/;
 
+/** The first words of paths below /api/v1 that are not of REST; a test checks that they are those of gateway/paths.ts. */
+export const WORDS_OF_PAGES: readonly string[] = ['docs'];
+
 function pathErrors(place: string, field: FieldDefinitionNode): SchemaError[] {
   const { path } = directiveOf(field, 'rest') ?? {};
   if (path === undefined) return [];
@@ -36,6 +39,12 @@ function pathErrors(place: string, field: FieldDefinitionNode): SchemaError[] {
     const correction = PATH.test(wanted) ? `write ${wanted}` : 'write one like /invoices/:id';
     return errorsAt(field, `${place} has the path ${path}, which matches no request: ${correction}`);
   }
+  const [, word = ''] = path.split('/');
+  if (WORDS_OF_PAGES.includes(word))
+    return errorsAt(
+      field,
+      `${place} has the path ${path}, which has pages of the gateway: begin it with another word than ${word}`,
+    );
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   return names.flatMap((name) => {
     const argument = field.arguments?.find((candidate) => candidate.name.value === name);
