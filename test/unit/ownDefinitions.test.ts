@@ -139,6 +139,10 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ['Note.search has the name of the words that a search finds', stored('notes', 'search: String')],
   ['Product.search has the name of the words that a search finds', 'extend type Product { search: String }'],
   [
+    'Note.data has the name of the rows of a page: choose another',
+    stored('notes', 'data: Mark', 'type Mark { a: Int }'),
+  ],
+  [
     'Note lacks updated_at, so it would be part of both Customer and Request: add updated_at: DateTime!',
     stored('notes', 'customer_id: ID request_id: ID!'),
   ],

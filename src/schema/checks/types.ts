@@ -3,7 +3,7 @@ import { filterOf, SEARCH_MEMBER } from '../filters';
 import { METADATA, PAIR } from '../metadata';
 import type { SchemaModel } from '../model';
 import { omittedFrom } from '../restDocument';
-import { directiveOf, isListType, isRootType, rowName, SUBSCRIPTION } from '../sdl';
+import { directiveOf, isListType, isRootType, rowName, ROWS, SUBSCRIPTION } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import { ownerOf, ownersOf, referenceTo, type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
@@ -96,6 +96,8 @@ function memberErrors(
     stored &&
       field.name.value === SEARCH_MEMBER &&
       `${place} has the name of the words that a search finds, which the gateway stores: choose another`,
+    // REST, its OpenAPI document and the tools know pages and totals by it
+    stored && field.name.value === ROWS && `${place} has the name of the rows of a page: choose another`,
     isStored &&
       (field.name.value === METADATA || namedType(field.type) === PAIR) &&
       !(stored && field.name.value === METADATA && print(field.type) === `[${PAIR}!]!`) &&
