@@ -208,6 +208,22 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
     'Order.tags is a list, so it needs its filter',
     'extend type Order { tags: [String!] @filter @personal(erased: false) }',
   ],
+  [
+    'Product.limit has @filter, but Query.products(limit:) is another argument: rename the member, or write @filter(member: "limit") on an argument with another name',
+    'extend type Product { limit: Int @filter }',
+  ],
+  [
+    'Product.updated has @filter, but Query.products(updated_since:) is another argument',
+    'extend type Product { updated: DateTime @filter }',
+  ],
+  [
+    'Mark.size has @filter, but is in the rows of no list: remove @filter',
+    stored('notes', 'mark: Mark', 'type Mark { size: Int @filter }'),
+  ],
+  [
+    'Message.size has @filter, but there is no list Query.messages: remove @filter',
+    'extend type Message { size: Int @filter }',
+  ],
   ['Product.size has @filter with arguments', 'extend type Product { size: Int @filter(by: SINCE) }'],
   ['ProductUpsert.size is no member of Product, so it would be lost', 'extend input ProductUpsert { size: Int }'],
   [

@@ -2,6 +2,7 @@ import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind } from 'g
 import { type Filter, filterOf, ID, isSpan, SPANS, TIME_TYPES } from '../filters';
 import { sortsOf } from '../indexes';
 import { PAIR } from '../metadata';
+import type { SchemaModel } from '../model';
 import { directiveOf, isListType, pageOf, rowName, type Sdl } from '../sdl';
 import { namedType } from '../../sdl/nodes';
 import { COMPUTED_FIELDS, type StoredType, typeOf } from '../storedTypes';
@@ -24,7 +25,28 @@ export function listErrors(checked: Checked): SchemaError[] {
       ...toolErrors(checked.sdl, `${kind}.${field.name.value}`, field),
     ]),
     ...[...checked.sdl.stored.values()].flatMap(parentListErrors),
+    ...checked.sdl.fields.flatMap(({ type, field }) => memberFilterErrors(checked.sdl, type, field)),
   ];
+}
+
+/** Finds members with @filter that add no argument to a list (sdl/addedArguments.ts): without a list, or with one that has another of the name. */
+function memberFilterErrors(sdl: SchemaModel, type: string, field: FieldDefinitionNode): SchemaError[] {
+  if (!directiveOf(field, 'filter')) return [];
+  const { value: name } = field.name;
+  const collection = sdl.stored.get(type)?.collection;
+  const list = sdl.rootField(collection ?? '');
+  const names = TIME_TYPES.includes(namedType(field.type)) ? [`${name}_since`, `${name}_before`] : [name];
+  const other = (list?.arguments ?? []).find(
+    (argument) => names.includes(argument.name.value) && filterOf(argument)?.member !== name,
+  );
+  return errorsAt(
+    field,
+    !list &&
+      `${type}.${name} has @filter, but ${collection === undefined ? 'is in the rows of no list' : `there is no list Query.${collection}`}: remove @filter`,
+    list &&
+      other &&
+      `${type}.${name} has @filter, but Query.${list.name.value}(${other.name.value}:) is another argument: rename the member, or write @filter(member: "${name}") on an argument with another name`,
+  );
 }
 
 /** Finds arguments of parents' lists that would have no effect. */
