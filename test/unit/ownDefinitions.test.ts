@@ -232,6 +232,14 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ],
   ['Product has @index(on: "size"), which is not a member', 'extend type Product @index(on: ["size"])'],
   [
+    'ProductUpsert.marks is [Mark!], but Mark is no input type: write [MarkInput!], and an input MarkInput with the members that callers send',
+    'extend input ProductUpsert { marks: [Mark!] @constraint(max_items: 9) } extend type Product { marks: [Mark!] } type Mark { size: Int }',
+  ],
+  [
+    'Note.mark is MarkInput, but MarkInput is an input type: write a type with its members',
+    stored('notes', 'mark: MarkInput', 'input MarkInput { size: Int }'),
+  ],
+  [
     'Note.text has @constraint(pattern: "["), which is not a regular expression',
     stored('notes', 'text: String @constraint(pattern: "[")'),
   ],
@@ -256,4 +264,11 @@ test.each(ADDED)('%s', (sentence, sdl) => {
   const expected = sentence.replace('FOLDER', folder).replace('cost: Int', 'cost_minor: Int');
   const lines = ownErrors(folder);
   expect(lines.filter((line) => line.startsWith(`${file}:2: `)).join('\n')).toContain(expected);
+});
+
+test('an input with another kind of type is one line', () => {
+  const sdl =
+    'extend input ProductUpsert { marks: [Mark!] } extend type Product { marks: [Mark!] } type Mark { size: Int }';
+  writeFileSync(join(folder, 'more.graphql'), sdl);
+  expect(ownErrors(folder).filter((line) => line.includes('ProductUpsert.marks'))).toHaveLength(1);
 });

@@ -51,6 +51,8 @@ function valueErrors(
   const inputType = namedType(input.type);
   const fieldType = namedType(field.type);
   const stored = `${type}.${field.name.value}`;
+  // an error of its own (inputs.ts)
+  if (sdl.fieldsOf(inputType).length > 0) return [];
   const isObject = sdl.fieldsOf(fieldType).length > 0;
   const isSameType = isObject ? sdl.isInputObject(inputType) : inputType === fieldType;
   if (!isSameType || isListType(input.type) !== isListType(field.type))

@@ -18,7 +18,7 @@ import { namedType } from '../../sdl/nodes';
 import { notRegularExpression } from '../storedTypes';
 import { errorsAt, type SchemaError } from './errors';
 
-/* Finds inputs and members with constraints, and inputs with defaults, that would have no effect, and lists of what no list may have. */
+/* Finds inputs and members with constraints, and inputs with defaults, that would have no effect, lists of what no list may have, and types in the place of input types. */
 
 export function inputErrors(sdl: SchemaModel): SchemaError[] {
   const members = sdl.fields.map(({ type, field }) => [`${type}.${field.name.value}`, field] as const);
@@ -28,6 +28,8 @@ export function inputErrors(sdl: SchemaModel): SchemaError[] {
       ...elementErrors(place, node),
     ]),
     ...defaultErrors(sdl),
+    ...inputs(sdl).flatMap((input) => inputTypeErrors(sdl, input)),
+    ...members.flatMap((member) => memberTypeErrors(sdl, member)),
   ];
 }
 
@@ -106,6 +108,27 @@ export function isRegularExpression(pattern: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Finds a type of answers in an input, which GraphQL does not check in a document that is not yet a schema. */
+function inputTypeErrors(sdl: SchemaModel, [place, node]: Place): SchemaError[] {
+  const type = namedType(node.type);
+  const text = print(node.type);
+  return errorsAt(
+    node,
+    sdl.fieldsOf(type).length > 0 &&
+      `${place} is ${text}, but ${type} is no input type: write ${text.replace(type, `${type}Input`)}, and an input ${type}Input with the members that callers send`,
+  );
+}
+
+/** Finds an input type in an answer. */
+function memberTypeErrors(sdl: SchemaModel, [place, node]: readonly [string, FieldDefinitionNode]): SchemaError[] {
+  const type = namedType(node.type);
+  return errorsAt(
+    node,
+    sdl.isInputObject(type) &&
+      `${place} is ${print(node.type)}, but ${type} is an input type: write a type with its members`,
+  );
 }
 
 /** Finds defaults of another type, which graphql-js drops without a word. */
