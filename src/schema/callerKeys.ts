@@ -9,7 +9,8 @@ export function isCallerKey(member: string): boolean {
 }
 
 /**
- * In code units: a valid key has at most 64 characters by the SDL, each of at most six code units when decomposed. Anything longer is left as
+ * In code units: a valid key has at most 64 characters by the built-in SDL, each of at most six code units when decomposed, and one of a user's own
+ * type at most half as many characters as this (checks/lengths.ts). Anything longer is left as
  * it is for the check that follows to refuse, since the time to normalise combining marks grows with the square of their number.
  */
 export const LONGEST_KEY = 64 * 6;

@@ -90,10 +90,15 @@ describe('a filter', () => {
 
 test('an object of a stored type has its id even if no page lists it', () => {
   const sdl = `${read('schema/base.graphql')}
-    type Thing @stored(collection: "things") { id: ID! thing_id: ID! created_at: DateTime! }
-    extend type Query { thing(id: ID!): Thing @rest(path: "/things/:id") @access(scope: QUOTES_READ) }
+    type Box @stored(collection: "boxes") { id: ID! created_at: DateTime! updated_at: DateTime! }
+    type BoxPage { data: [Box!]! has_more: Boolean! next_cursor: String }
+    type Thing @stored(collection: "things") { id: ID! box_id: ID! created_at: DateTime! }
+    extend type Query {
+      boxes: BoxPage @rest(path: "/boxes") @access(scope: QUOTES_READ)
+      thing(id: ID!): Thing @rest(path: "/things/:id") @access(scope: QUOTES_READ)
+    }
     extend type Mutation { make: Boolean @access(scope: QUOTES_WRITE) }`;
-  const resolvers = { Query: { thing: () => null }, Mutation: { make: () => true } };
+  const resolvers = { Query: { boxes: () => null, thing: () => null }, Mutation: { make: () => true } };
   const { graphql } = buildSchemas(new SchemaModel(parse(sdl)), resolvers);
   const { id } = (graphql.getType('Thing') as GraphQLObjectType).getFields();
   expect(id!.resolve!({ _id: 'a' }, {}, {}, {} as never)).toBe('a');
