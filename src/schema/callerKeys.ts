@@ -22,10 +22,11 @@ export function normalised(text: string): string {
   return text.length > LONGEST_KEY ? text : text.normalize('NFC');
 }
 
-/** Normalises the keys in arguments, before their length is checked. Those in elements of bulk calls are normalised with each element. */
+/** Normalises the keys in arguments, or in an element of a bulk call, before their length is checked. The same object if none changes. */
 export function normaliseKeys(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const keys = published.callerKeys.filter((name) => name in args);
-  const changed = keys.map((name) => [name, normaliseValue(args[name])] as const);
+  const normalisedKeys = keys.map((name) => [name, normaliseValue(args[name])] as const);
+  const changed = normalisedKeys.filter(([name, value]) => value !== args[name]);
   return changed.length === 0 ? args : { ...args, ...Object.fromEntries(changed) };
 }
 

@@ -1,7 +1,7 @@
 import { type Check, type Fault, type FaultLimits, type Findings, MAX_FAULTS, shorten } from '../errors';
 import type { Pace } from '../async/yield';
 import { findBrokenTexts, replaceNegativeZero } from './brokenTexts';
-import { normalised } from '../schema/callerKeys';
+import { normaliseKeys } from '../schema/callerKeys';
 
 /* Faults of the elements of a bulk call, and how many of them a response lists. */
 
@@ -19,7 +19,7 @@ const SEARCHED_IF_INVALID = 10_000;
 export interface ValidatedElement {
   /** Pointer to the element: /products/3. */
   readonly at: string;
-  /** As sent, but with its key normalised and, if it has no faults, -0 replaced by 0. */
+  /** As sent, but with its keys normalised and, if it has no faults, -0 replaced by 0. */
   readonly element: unknown;
   /** The normalised key; null if it is not a string. */
   readonly key: string | null;
@@ -85,8 +85,9 @@ function validateOne(
   if (!isObject(sent) || typeof sentKey !== 'string') {
     return { at, element: sent, key: null, shownKey: null, ...withPointers(checked(sent, check), at) };
   }
-  const key = normalised(sentKey);
-  const element = key === sentKey ? sent : { ...sent, [keyMember]: key };
+  // not its key alone: an element of an own type may have an external_ref as well
+  const element = normaliseKeys(sent);
+  const key = element[keyMember] as string;
   return { at, element, key, shownKey: repeatedKey(sentKey), ...withPointers(checked(element, check), at) };
 }
 

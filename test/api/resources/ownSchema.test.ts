@@ -78,11 +78,14 @@ test('elements with an external_ref that another object has fail alone', async (
     invoice('R-5', next),
     { number: 'R-2', total_minor: 2 },
     invoice('R-1', theirs),
+    // é of one code point, and of two
+    invoice('R-6', `\u00e9${next}`),
+    invoice('R-7', `e\u0301${next}`),
   ];
   const { status, body } = await bulk(elements);
   expect([status, body.results?.map(({ outcome }: Json) => outcome as string)]).toEqual([
     200,
-    ['failed', 'created', 'failed', 'updated', 'unchanged'],
+    ['failed', 'created', 'failed', 'updated', 'unchanged', 'created', 'failed'],
   ]);
   const [taken, , repeated] = body.results;
   const detail = 'belongs to another invoice';
