@@ -46,10 +46,13 @@ async function allowedTo(who: Person): Promise<string[]> {
   return allowed;
 }
 
-/** Which collections of organisations were read; a look at what indexes there are may run beside. */
+/** Commands that read rows; a look at what indexes there are, or a measurement of an organisation, may run beside. */
+const READS = ['find', 'aggregate', 'count', 'distinct', 'getMore'];
+
+/** Which collections of organisations were read. */
 const read = (): string[] =>
   gateway.commands
-    .filter(({ database, name }) => database !== 'scopegate_test' && name !== 'listCollections')
+    .filter(({ database, name }) => database !== 'scopegate_test' && READS.includes(name))
     .map(({ collection }) => collection);
 
 test('by default, members and admins see the figures of their organisation, and names of customers', async () => {
