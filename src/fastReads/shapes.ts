@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import type { PageShape } from './answerWriter';
 import type { Shape, Value, WantedMember } from './rowWriter';
-import { keysOfMetadata, mayBeAbsent, memberOf, patternOfField } from '../operations/build';
+import { isStoredId, keysOfMetadata, mayBeAbsent, memberOf, patternOfField } from '../operations/build';
 import type { Field, Selected } from '../operations/selection';
 
 /* What to write of rows (their shape), from a selection and the types of its fields; undefined if the value of any field is not stored. */
@@ -60,8 +60,9 @@ const ID: Value = { kind: 'id', isRequired: true };
 function wantedOf({ key, field, type, selected }: Selected): WantedMember | undefined {
   if (!field) return { key, from: { constant: type.name } };
   const member = memberOf(field);
-  const value = member === undefined ? undefined : member === '_id' ? ID : valueOf(field, selected);
-  return member === undefined || !value ? undefined : { key, from: { member, value } };
+  if (member === undefined) return undefined;
+  const value = isStoredId(type, member) ? ID : valueOf(field, selected);
+  return value && { key, from: { member, value } };
 }
 
 function valueOf(field: Field, selected: readonly Selected[]): Value | undefined {

@@ -1,5 +1,5 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import { type DocumentNode, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
+import { type DocumentNode, type GraphQLOutputType, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
 import { countListedObjects, resolvesToMember } from './answers';
 import { refuseErrors } from '../schema/checks';
 import { guardFields, type Resolvers } from './run';
@@ -75,6 +75,11 @@ function idOfRow(row: unknown): unknown {
 export function memberOf({ name, resolve }: { readonly name: string; readonly resolve?: unknown }): string | undefined {
   if (resolve === idOfRow) return '_id';
   return resolvesToMember(resolve) ? name : undefined;
+}
+
+/** Whether the member of an object is one by which rows and files are found: rows with another text than a UUID in lower case are not served. */
+export function isStoredId(type: GraphQLOutputType, member: string): boolean {
+  return member === '_id' || (member === 'id' && isAttachmentsType(type));
 }
 
 /** Whether rows may lack the member of a field that is never null: metadata and attachments, which are then empty. */

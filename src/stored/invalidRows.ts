@@ -2,6 +2,7 @@ import type { Projection } from '../mongo/collection';
 import { AppError, type Fault, shorten } from '../errors';
 import { NUMBERS } from '../fastReads/rowWriter';
 import type { DataContext } from '../operations/context';
+import { ATTACHMENTS } from '../schema/attachmentNames';
 import { indexOfRepeatedKey, METADATA, metadataPairs } from '../schema/metadata';
 import { published } from '../schema/model';
 import { DAY } from '../schema/scalars';
@@ -149,6 +150,9 @@ export function numberType(scalar: string): NumberType {
   return type;
 }
 
+/** The members that must be a {@link STORED_ID}: objects are found by the first, and files by the second, which also names the file in an export. */
+const STORED_ID_PATHS: ReadonlySet<string> = new Set(['id', `${ATTACHMENTS}.id`]);
+
 /** Checks a value that is neither null nor missing. */
 function valueCheck(member: StoredMember, isRead: (path: string) => boolean, path: string): Check {
   const { kind, type, members } = member;
@@ -168,19 +172,19 @@ function valueCheck(member: StoredMember, isRead: (path: string) => boolean, pat
       value instanceof Date && value.getTime() >= EARLIEST && value.getTime() <= LATEST
         ? undefined
         : wrong('type', value, 'a date in the years 0001 to 9999');
-  const text = textCheck(member, path === 'id');
+  const text = textCheck(member, STORED_ID_PATHS.has(path));
   const isText = (value: unknown): boolean => typeof value === 'string' || (type === 'String' && isPlainValue(value));
   return (value) => (isText(value) ? text(String(value)) : wrong('type', value, 'a string'));
 }
 
-function textCheck({ type, values, pattern }: StoredMember, isOwnId: boolean): (text: string) => Fault | undefined {
+function textCheck({ type, values, pattern }: StoredMember, isStoredId: boolean): (text: string) => Fault | undefined {
   if (values) {
     const words = `one of ${values.join(', ')}`;
     return (text) => (values.includes(text) ? undefined : wrong('not_allowed', text, words));
   }
   if (pattern)
     return (text) => (pattern.test(text) ? undefined : wrong('format', text, `a text of the form ${pattern.source}`));
-  if (isOwnId) return (text) => (STORED_ID.test(text) ? undefined : wrong('format', text, 'a UUID in lower case'));
+  if (isStoredId) return (text) => (STORED_ID.test(text) ? undefined : wrong('format', text, 'a UUID in lower case'));
   if (type === 'Date') return (text) => (DAY.test(text) ? undefined : wrong('format', text, 'a day, as in 2026-01-31'));
   return () => undefined;
 }

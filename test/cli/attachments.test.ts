@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { databaseName } from '../../src/mongo/databaseNames';
 import { northwind } from '../support/factories';
 import { driver } from '../support/gateway';
-import { commandLine, type ImportAnswer, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
+import {
+  commandLine,
+  type ImportAnswer,
+  importText,
+  makeOrganisation,
+  newFolder,
+  NORTHWIND,
+  northwindLines,
+} from './commandLine';
 
 /* Attachments in export and import (docs/decisions/attachments.md). */
 
@@ -81,6 +89,40 @@ test('attachments are exported with their files and imported again, and a record
   // an export over another takes its files away
   expect(await cli.json('export', '--org', org, to, '--force')).not.toHaveProperty('files.attachments');
   expect(await readdir(to)).not.toContain('attachments');
+});
+
+test.each([
+  ['a path that leaves the folder', { id: '../../../victim' }, '/attachments/0/id'],
+  ['a path in a folder of its own', { id: 'photos/1.jpg' }, '/attachments/0/id'],
+  ['an id in upper case', { id: randomUUID().toUpperCase() }, '/attachments/0/id'],
+  ['no id', {}, '/attachments/0/id'],
+  ['null in place of an attachment', null, '/attachments/0'],
+  ['an object in place of the list', undefined, '/attachments'],
+])('%s, stored by another program, is a fault of its row: export opens no file', async (_what, named, pointer) => {
+  const unchecked = commandLine({ STORED_VALIDATION: 'off' });
+  const { id: org } = await makeOrganisation(unchecked, 'Paths');
+  const base = await newFolder();
+  const victim = join(base, 'victim');
+  await writeFile(victim, 'precious');
+  const [line = ''] = await northwindLines('products.ndjson', 1);
+  expect((await importText(unchecked, org, line)).code).toBe(0);
+  const attachment = named && {
+    file_name: 'x.txt',
+    content_type: 'text/plain',
+    size: 1,
+    sha256: '0'.repeat(64),
+    created_at: new Date(),
+    ...named,
+  };
+  const products = bare.db(databaseName(org)).collection<{ _id: string }>('products');
+  await products.updateOne({}, { $set: { attachments: named === undefined ? {} : [attachment] } });
+  const error = await unchecked.failed(1, 'export', '--org', org, join(base, 'to'));
+  const [row] = await products.distinct('_id');
+  expect(error).toContain('import would refuse these products');
+  expect(error).toContain(`${String(row)}: ${pointer} `);
+  expect(await readFile(victim, 'utf8')).toBe('precious');
+  expect((await readdir(base)).sort()).toEqual(['to', 'victim']);
+  expect(await readdir(join(base, 'to'))).toEqual([]);
 });
 
 interface Attached {

@@ -20,7 +20,10 @@ interface FileTarget {
   readonly onFile: () => void;
 }
 
-/** The kind, but its `read` writes the files of a record's attachments before it yields the record. */
+/**
+ * The kind, but its `read` writes the files of a record's attachments before it yields the record. It opens none of one that import would refuse, which
+ * is left to whoever reads it.
+ */
 export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
   const resource = collections.find(({ stored }) => stored.type === kind.type);
   if (!resource || !hasAttachments(resource.stored)) return kind;
@@ -34,6 +37,11 @@ export function withFiles(kind: RecordKind, target: FileTarget): RecordKind {
 
   async function* read(data: OrganisationData): AsyncGenerator<ImportRecord> {
     for await (const record of kind.read(data)) {
+      // a file is named by the id in the row, where another program may have stored a path
+      if (kind.faultIn(record)) {
+        yield record;
+        continue;
+      }
       const written: Attachment[] = [];
       for (const attachment of attachmentsOf(record)) {
         if (await writeFile(data, attachment, { collection, object_id: record.id }, target)) {

@@ -43,6 +43,22 @@ test('a row with an id in upper case, which nobody could read, is left out of li
   expect((await caller.get(`/quotes/${String(row._id)}`)).status).toBe(404);
 });
 
+test('a row with an attachment whose id is no UUID, by which its file could not be found, is left out of lists and refused', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const caller = await callerOf(gateway, organisation);
+  const { body: sound } = await caller.post('/requests', { text: 'Hello' });
+  const { body: row } = await caller.post('/requests', { text: 'Hello' });
+  const attached = await caller.send('POST', `/requests/${String(row.id)}/attachments`, { body: PDF, headers: AS_PDF });
+  expect(attached.status).toBe(201);
+  const data = gateway.databases.organisationData(organisation);
+  await data.collection(resourceOf('requests')).updateOne({ _id: row.id }, { $set: { 'attachments.0.id': '../x' } });
+  const list = await caller.get('/requests');
+  expect([list.body.data.map(({ id }: Json) => id as string), omittedOf(list)]).toEqual([[sound.id], 1]);
+  const one = await caller.get(`/requests/${String(row.id)}`);
+  expect([one.status, one.body.code]).toEqual([500, 'stored_object_invalid']);
+  expect(one.body.errors).toMatchObject([{ pointer: '/attachments/0/id', code: 'format' }]);
+});
+
 test('an id may even be an object with a member toString', async () => {
   const { caller, row } = await withRow((own) => (own._id = { toString: 1 }));
   expect(omittedOf(await caller.get('/quotes'))).toBe(1);
