@@ -54,6 +54,25 @@ test('of opposites the last counts', () => {
   ]);
 });
 
+test('an organisation that was erased and brought back under its id is not erased, but one erased once more is', async () => {
+  const [erasing, erased] = [{ action: 'organisation.erasing' }, { action: 'organisation.erased' }];
+  const created = { action: 'organisation.created', details: { to: 'starter' } };
+  expect(happened(erasing, erased, created)).toEqual([]);
+  expect(happened(erasing, erased, { ...created, organisation_id: 'another' })).toEqual([
+    { kind: 'erase', id: ORGANISATION },
+  ]);
+  expect(happened(erasing, erased, created, erasing)).toEqual([{ kind: 'erase', id: ORGANISATION }]);
+  // the replay erased it again, and it was brought back since
+  const isDue = (at: Date): Promise<boolean | undefined> => {
+    const find = () => Promise.resolve({ id: ORGANISATION, state: 'active', created_at: new Date(0) });
+    const audit = { list: () => Promise.resolve([{ at }]) };
+    const store = { control: { as: () => ({ organisations: { find } }), audit } } as unknown as Store;
+    const step = { kind: 'erase', organisationId: ORGANISATION, id: ORGANISATION, at: new Date(2000) } as const;
+    return createActions({ store, signal: new AbortController().signal })(step).isDue();
+  };
+  expect([await isDue(new Date(1000)), await isDue(new Date(3000))]).toEqual([true, false]);
+});
+
 test('a customer who was erased and readmitted is erased before being readmitted', () => {
   const details = { customer_id: 'c' };
   const [erased, readmitted] = [

@@ -40,10 +40,11 @@ export interface Step {
   readonly reason?: DisabledReason;
 }
 
-/** By kind, that of the earlier steps that it ends; `enable` is only that, and no step itself. */
+/** By kind, that of the earlier steps that it ends; `create` and `enable` are only that, and no steps themselves. */
 const OPPOSITES: Partial<Record<string, Kind>> = {
   suspend: 'resume',
   resume: 'suspend',
+  create: 'erase',
   enable: 'disable',
 };
 
@@ -59,7 +60,7 @@ export function planOf(events: readonly LoggedEvent[]): Step[] {
     const { kind, id, ...more } = planned;
     const opposite = OPPOSITES[kind];
     if (opposite) steps.delete(keyOf(opposite, event, id));
-    if (kind === 'enable') continue;
+    if (kind === 'create' || kind === 'enable') continue;
     // erased once more, it must be readmitted once more, too
     if (kind === 'erase_customer') steps.delete(keyOf('readmit', event, id));
     const before = steps.get(keyOf(kind, event, id));
@@ -70,7 +71,7 @@ export function planOf(events: readonly LoggedEvent[]): Step[] {
   return [...steps.values()].toSorted((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
 }
 
-type Planned = Pick<Step, 'id' | 'update' | 'plan' | 'reason'> & { readonly kind: Kind | 'enable' };
+type Planned = Pick<Step, 'id' | 'update' | 'plan' | 'reason'> & { readonly kind: Kind | 'create' | 'enable' };
 
 /** What one event has done; undefined if nothing of it is done again, or it does not say to what. */
 function stepOf({ action, organisation_id, key_id, actor, details }: LoggedEvent): Planned | undefined {
@@ -84,6 +85,9 @@ function stepOf({ action, organisation_id, key_id, actor, details }: LoggedEvent
       return of('resume', organisation_id);
     case 'organisation.plan_changed':
       return typeof to === 'string' ? { kind: 'plan', id: organisation_id, plan: to } : undefined;
+    case 'organisation.created':
+      // under the id of an erased one it was brought back
+      return of('create', organisation_id);
     case 'organisation.erasing':
     case 'organisation.erased':
       return of('erase', organisation_id);
@@ -120,7 +124,7 @@ function stepOf({ action, organisation_id, key_id, actor, details }: LoggedEvent
       return of('erase_customer', customer_id);
     case 'customer.readmitted':
       return of('readmit', customer_id);
-    // left out: what was created or signed in; names and references; where data are stored (moves and jobs); resets of sandboxes; imports, whose
+    // left out: what else was created, or signed in; names and references; where data are stored (moves and jobs); resets of sandboxes; imports, whose
     // files can be imported again; actions of later versions
     default:
       return undefined;
