@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { AppError, movingError } from '../errors';
 import { digestOf } from './digest';
-import { type ApiKey, beginsLike, isShapedLikeKey, matchesAny, parseKey, rangesOf, textState } from './keys';
+import { type ApiKey, beginsLike, isShapedLikeKey, matchesAny, parseKey, prefixOf, rangesOf, textState } from './keys';
 import type { Plans } from './plans';
 import { DEFAULT_MCP, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
@@ -40,9 +40,7 @@ export interface Refusal {
 
 interface AuthenticatorOptions {
   readonly apiKeys: KeySource;
-  /** Prefixes of live keys, of sandbox keys and of the access tokens of apps. */
-  readonly keyPrefixes: readonly string[];
-  /** The one of them that tokens of apps have, and nothing else. */
+  /** The prefix that tokens of apps have, and nothing else. */
   readonly appPrefix?: string;
   readonly pepper: string;
   /** The previous pepper, while keys hashed with it are accepted. */
@@ -139,15 +137,17 @@ const REPEATED_FROM = 100;
  * database. Accepted keys are never cached. The cache is keyed by the whole key, not the id in it, so guessing secrets reveals nothing.
  */
 function keyFinder(options: AuthenticatorOptions, now: () => number) {
-  const { keyPrefixes, pepper, previousPepper } = options;
+  const { pepper, previousPepper } = options;
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
   const refusals = new LRUCache<string, CachedRefusal>(REFUSALS_KEPT);
   const seen = createSeenKeys(peppers);
 
   function parse(header: string | undefined) {
     const token = bearerToken(header);
-    const prefix = token === undefined ? undefined : keyPrefixes.find((candidate) => isShapedLikeKey(token, candidate));
-    return { token, prefix, parsed: token === undefined || prefix === undefined ? undefined : parseKey(token, prefix) };
+    // any, since keys keep the one that they were made with when KEY_PREFIX changes; the row says which that is
+    const prefix = token === undefined ? undefined : prefixOf(token);
+    const isShaped = token !== undefined && prefix !== undefined && isShapedLikeKey(token, prefix);
+    return { token, prefix, isShaped, parsed: isShaped ? parseKey(token, prefix) : undefined };
   }
 
   function knownKey(header: string | undefined): KnownKey | undefined {
@@ -173,11 +173,11 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     address: string,
     onExpected?: OnExpected,
   ): Promise<PresentedKey | Refusal> {
-    const { token, prefix, parsed } = parse(header);
+    const { token, prefix, isShaped, parsed } = parse(header);
     if (token === undefined || !parsed) {
       options.onFound?.(undefined);
       if (header === undefined) return { reason: 'missing' };
-      return { reason: prefix === undefined ? 'malformed' : 'checksum' };
+      return { reason: isShaped ? 'checksum' : 'malformed' };
     }
     // a hash costs a hundredth of a request
     const knownRefusal = refusals.size === 0 ? undefined : refusals.get(digestOf(token));

@@ -68,11 +68,11 @@ export const VARIABLES = {
   },
   KEY_PREFIX: {
     schema: keyPrefix.default(DEFAULT_KEY_PREFIX),
-    help: 'prefix of new keys',
+    help: 'prefix of new keys; those with a former one still work',
   },
   KEY_PREFIX_TEST: {
     schema: keyPrefix.default(DEFAULT_TEST_KEY_PREFIX),
-    help: 'prefix of new sandbox keys',
+    help: 'prefix of new sandbox keys, in the same way',
   },
   KEY_PREFIX_APP: {
     schema: keyPrefix.default(DEFAULT_APP_KEY_PREFIX),

@@ -75,7 +75,6 @@ export function createKeyCallers(options: CallersOptions) {
       markUsed: apiKeys.markUsed,
       rehash: apiKeys.rehash,
     },
-    keyPrefixes: [config.KEY_PREFIX, config.KEY_PREFIX_TEST, config.KEY_PREFIX_APP],
     appPrefix: config.KEY_PREFIX_APP,
     pepper: config.KEY_PEPPER,
     previousPepper: config.KEY_PEPPER_PREVIOUS,

@@ -3,7 +3,7 @@ import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { eventually } from '../api/http/eventually';
 import { makeKey } from '../support/factories';
-import { servedBy, startGateway, type TestGateway } from '../support/gateway';
+import { servedBy, startGateway, type TestGateway, withGateway } from '../support/gateway';
 import { ALL_FACES, operations } from '../support/operations';
 import { startRecordedGateway } from './commands';
 import { makeStocked, SAME_ID, seen } from '../support/fixtures/contract';
@@ -34,7 +34,7 @@ beforeAll(async () => {
     'an empty key': 'Bearer ',
     'two keys': `Bearer ${key.key} ${key.key}`,
     'not a key': 'Bearer let-me-in',
-    'another prefix': `Bearer ${generateKey('acme_live_', '').key}`,
+    'an unknown key with another prefix': `Bearer ${generateKey('acme_live_', '').key}`,
     'a typo': `Bearer ${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`,
     'an unknown key': `Bearer ${generateKey(DEFAULT_KEY_PREFIX, '').key}`,
     'the id of one key with the secret of another': `Bearer ${otherSecret.key}`,
@@ -42,6 +42,16 @@ beforeAll(async () => {
     'a revoked key': `Bearer ${revoked.key}`,
     'a key that is not allowed from here': `Bearer ${elsewhere.key}`,
   };
+});
+
+test('keys work on once KEY_PREFIX and KEY_PREFIX_TEST are others, and new ones have those', async () => {
+  await withGateway({ KEY_PREFIX: 'acme_live_', KEY_PREFIX_TEST: 'acme_test_' }, async (other) => {
+    const { body, status } = await client(other, key.key).get('/me');
+    expect(status).toBe(200);
+    const made = await makeKey(other, body.organisation);
+    expect(made.key).toMatch(/^acme_live_/);
+    for (const each of [gateway, other]) expect((await client(each, made.key).get('/me')).status).toBe(200);
+  });
 });
 
 describe('without a valid key', () => {
@@ -65,7 +75,7 @@ describe('without a valid key', () => {
   });
 
   test('a key with the wrong format or checksum is rejected without a database query', async () => {
-    const shapeless = ['not a key', 'another prefix', 'a typo', 'two keys', 'no scheme'];
+    const shapeless = ['not a key', 'a typo', 'two keys', 'no scheme'];
     gateway.commands.length = 0;
     for (const fault of shapeless) {
       await client(gateway).get('/me', {}, { authorization: refused[fault]! });

@@ -25,7 +25,6 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
   const failures = createRateLimiter(2, new RateLimiterMemory({ points: 2, duration: 60 }));
   const { authenticate, recognise } = createAuthenticator({
     apiKeys: { find, markUsed },
-    keyPrefixes: ['svc_live_'],
     pepper: '',
     countFailure: createFailureCounter(failures),
     now: () => NOON,

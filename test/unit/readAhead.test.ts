@@ -17,7 +17,6 @@ describe('a key that was accepted is likely to be', () => {
     let read: () => Promise<ApiKey | null> = () => Promise.resolve(null);
     const { authenticate } = createAuthenticator({
       apiKeys: { find: () => read(), markUsed: () => undefined },
-      keyPrefixes: [DEFAULT_KEY_PREFIX, OTHER_PREFIX],
       pepper: options.previousPepper === undefined ? '' : NEW,
       countFailure: () => Promise.resolve(),
       ...options,

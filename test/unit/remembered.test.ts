@@ -28,7 +28,6 @@ describe('an authenticator', () => {
     const apiKeys = { find, markUsed: () => undefined };
     const { authenticate } = createAuthenticator({
       apiKeys,
-      keyPrefixes: [DEFAULT_KEY_PREFIX],
       pepper: '',
       countFailure,
     });
