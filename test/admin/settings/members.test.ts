@@ -72,6 +72,13 @@ test('an invitation is revoked, expires, and ends with its user’s sessions; af
   for (const one of [revoked, expired, ended]) expect((await use(one)).status).toBe(410);
 });
 
+test('who signs out somebody who is not signed in leaves no event, so that the audit log does not grow by it', async () => {
+  const before = await eventsOf('user.signed_out');
+  expect(before).toHaveLength(1);
+  for (const user_id of ['x1', 'x2']) expect(await admin.call('sign_out', { user_id })).toEqual({ sessions: 0 });
+  expect(await eventsOf('user.signed_out')).toEqual(before);
+});
+
 test('another organisation neither sees an invitation nor revokes it', async () => {
   const { invitation } = await invite('Fay');
   const other = await signIn(gateway, await makeOrganisation(gateway));
