@@ -3,6 +3,7 @@ import { type ApiKey, type NewKey, NOWHERE, rangesOf } from '../auth/keys';
 import { DEFAULT_MCP } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import type { Fault } from '../errors';
+import { LATEST } from '../units';
 import type { Actor, Authority } from './auditEvents';
 
 /* Keys as they are stored, found, and described in the audit log. */
@@ -73,9 +74,12 @@ export function successorOf(old: ApiKey, end: Date | null, by: Actor): NewApiKey
   };
 }
 
-/** When a key expires that is created now and has the lifetime of another; null for never. */
-export function sameLifetime({ created_at, expires_at }: ApiKey, now: Date): Date | null {
-  return expires_at && new Date(now.getTime() + expires_at.getTime() - created_at.getTime());
+/** When a key expires that is created now and has the lifetime of another, in the year 9999 at the latest; null for never. */
+export function sameLifetime(
+  { created_at, expires_at }: Pick<ApiKey, 'created_at' | 'expires_at'>,
+  now: Date,
+): Date | null {
+  return expires_at && new Date(Math.min(now.getTime() + expires_at.getTime() - created_at.getTime(), LATEST));
 }
 
 /** Identifies a key in audit details, with no more of its text than lists show. */

@@ -2,6 +2,7 @@ import type * as Crypto from 'node:crypto';
 import { createHmac } from 'node:crypto';
 import { digestOf, isDigestOf } from '../../src/auth/digest';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
+import { sameLifetime } from '../../src/organisations/keyDocuments';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SHAPE = /^svc_live_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}$/;
@@ -96,4 +97,12 @@ test('a stored digest of another length is that of no text', () => {
     false,
     false,
   ]);
+});
+
+test('a replacement lasts as long as its key did, but not beyond the times that answers can have', () => {
+  const [created_at, now] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-03-01T00:00:00Z')];
+  const endOf = (expires_at: Date | null) => sameLifetime({ created_at, expires_at }, now);
+  expect(endOf(null)).toBeNull();
+  expect(endOf(new Date('2026-01-31T00:00:00Z'))).toEqual(new Date('2026-03-31T00:00:00Z'));
+  expect(endOf(new Date('9999-12-31T23:59:59Z'))).toEqual(new Date('9999-12-31T23:59:59.999Z'));
 });
