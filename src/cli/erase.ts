@@ -4,7 +4,7 @@ import { eraseCustomer } from '../resources/eraseCustomer';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
 import { CommandFailure, interrupted, interruption, notFound, rethrowInterrupted } from './ending';
 import { checkFolder, exportFolder } from './export/command';
-import { readOrganisation } from './import/organisationFile';
+import { type OrganisationFile, readOrganisation } from './import/organisationFile';
 import type { JsonOption, OrgOption } from './help';
 import type { Store } from './store';
 import { note, printResult } from './terminal';
@@ -101,7 +101,7 @@ export async function erase(store: Store, { id, confirm, folder, signal }: Erase
     ...(folder !== undefined && {
       async exportTo(organisation, data, requireWhole) {
         // an attempt that was killed before its export was noted has left files; those of a former organisation with this id stay
-        const left = organisation.state === 'erasing' ? readOrganisation(folder) : undefined;
+        const left = organisation.state === 'erasing' ? organisationIn(folder) : undefined;
         const force = left?.id === id && Number(left.created_at) === Number(organisation.created_at);
         // without keys, which must never work again
         await exportFolder({ folder, force, organisation, data, signal, requireWhole }).catch((error: unknown) => {
@@ -118,6 +118,16 @@ export async function erase(store: Store, { id, confirm, folder, signal }: Erase
   });
   if (!erased) throw notFound('organisation', id);
   return exported;
+}
+
+/** What the organisation.json of a folder says; undefined also if it cannot be read, since it may be another organisation's then. */
+function organisationIn(folder: string): OrganisationFile | undefined {
+  try {
+    return readOrganisation(folder);
+  } catch (error) {
+    if (error instanceof CommandFailure) return undefined;
+    throw error;
+  }
 }
 
 /** Checks that an export can be written to a folder, and replaces none. @throws CommandFailure */

@@ -35,9 +35,9 @@ export function name(text: string): string {
   return trimmed;
 }
 
-/** One line of visible characters, not trimmed. */
-export function line(text: string): string {
-  const fault = nameFault(text);
+/** The external_ref of an organisation: one line of visible characters, not trimmed, as long as one of the operator API and of organisation.json. */
+export function externalRef(text: string): string {
+  const fault = text.length > NAME_LENGTH ? `must have at most ${String(NAME_LENGTH)} characters` : nameFault(text);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
   return text;
 }

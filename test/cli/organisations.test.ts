@@ -27,6 +27,12 @@ test('an organisation is created on the integrations plan by default, and is lis
   expect(await cli.json('org', 'list')).toEqual([first, second]);
 });
 
+test('an external_ref has at most 200 characters, as in the operator API and in organisation.json', async () => {
+  const create = ['org', 'create', '--name', 'Long', '--external-ref'];
+  expect(await cli.failed(2, ...create, 'x'.repeat(201))).toContain('must have at most 200 characters');
+  expect(await cli.json(...create, 'x'.repeat(200))).toMatchObject({ external_ref: 'x'.repeat(200) });
+});
+
 test('list filters by plan, as JSON, as JSON lines and as a table', async () => {
   const mine = commandLine();
   const made = [];
@@ -166,15 +172,17 @@ test('org erase replaces no export of a former organisation with the same id, an
 });
 
 test.each([
-  ['replaces what a killed attempt exported', 0, true],
-  ['replaces no export of a former organisation with the same id', 1, false],
-])('org erase, run again, %s', async (_title, age, isReplaced) => {
+  ['replaces what a killed attempt exported', 0, true, undefined],
+  ['replaces no export of a former organisation with the same id', 1, false, undefined],
+  ['replaces no export whose organisation.json cannot be read', 0, false, '{'],
+])('org erase, run again, %s', async (_title, age, isReplaced, file) => {
   const DATA_DIR = await newFolder();
   const own = commandLine({ DATA_DIR });
   const { id, name, created_at } = await makeOrganisation(own);
   const folder = join(DATA_DIR, 'erased', id);
   await own.json('export', '--org', id, folder);
   await writeFile(join(folder, 'customers.ndjson'), 'of before');
+  if (file !== undefined) await writeFile(join(folder, 'organisation.json'), file);
   const rows = bare.db(own.controlDatabase).collection<{ _id: string }>('organisations');
   const created = new Date(Date.parse(created_at) + age);
   await rows.updateOne({ _id: id }, { $set: { state: 'erasing', created_at: created } });

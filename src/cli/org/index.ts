@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { ALL_ROLES } from '../../auth/roles';
 import { type ExplainedCommand, ORG_ID } from '../help';
-import { currency, line, name, uuid } from '../values';
+import { currency, externalRef, name, uuid } from '../values';
 
 /** What commands print about an organisation, for their help. */
 const SHAPE = '{id, name, plan, currency, shard, state, external_ref, sandbox_of, created_at}';
@@ -29,7 +29,7 @@ export function addOrg(program: ExplainedCommand): void {
         .argParser(uuid)
         .conflicts(['plan', 'currency', 'externalRef', 'id']),
     )
-    .option('--external-ref <ref>', "your own product's id for it; unique", line)
+    .option('--external-ref <ref>', "your own product's id for it; unique", externalRef)
     .option(
       '--id <id>',
       'the id of an organisation that was erased here, or that comes from another installation (default: a new one)',
