@@ -8,6 +8,7 @@ import {
   oneLine,
   keyPrefix,
   list,
+  SOME,
   wholeNumber,
   isRedisAddress,
   isOrigin,
@@ -255,7 +256,10 @@ export const VARIABLES = {
     help: 'tokens for the operator API as name=secret, separated by whitespace, commas or ;, each secret at least 32 characters; without them there is no operator API',
   },
   OPERATOR_ALLOW: {
-    schema: list.transform(readRanges).default([]),
+    schema: list
+      .refine(...SOME)
+      .transform(readRanges)
+      .default([]),
     help: 'CIDR ranges, comma-separated, that the operator API may be called from; from anywhere if unset',
   },
   OPERATOR_WEBHOOK_URL: {

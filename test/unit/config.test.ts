@@ -87,6 +87,8 @@ describe('the environment', () => {
     ['TRUST_PROXY', 'true'],
     ['CONTROL_DATABASE', 'a/b'],
     ['CONTROL_DATABASE', 'a'.repeat(39)],
+    ['OPERATOR_ALLOW', ','],
+    ['OPERATOR_ALLOW', ' '],
     ['KEY_PREFIX', 'svc'],
     ['KEY_PREFIX', '_'],
     ['KEY_PREFIX_TEST', 'svc_live_'],
