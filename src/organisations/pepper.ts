@@ -28,6 +28,9 @@ interface PepperRow extends Fingerprint {
   readonly former?: readonly Fingerprint[];
 }
 
+/** Bytes of the hash of a {@link Fingerprint}. */
+export const FINGERPRINT = 32;
+
 /** Replacements that are remembered: gateways that start in turn with old and new settings each make one. */
 const MAX_FORMER = 100;
 
@@ -235,5 +238,5 @@ async function matches(pepper: string, { salt, hash }: Fingerprint): Promise<boo
 }
 
 function hashOf(pepper: string, salt: string): Promise<Buffer> {
-  return promisify<string, Buffer, number, Buffer>(scrypt)(pepper, Buffer.from(salt, 'base64'), 32);
+  return promisify<string, Buffer, number, Buffer>(scrypt)(pepper, Buffer.from(salt, 'base64'), FINGERPRINT);
 }

@@ -189,3 +189,14 @@ test('error messages escape control characters from the file', async () => {
   expect(stderr).toContain('\\u001b');
   expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
+
+test('a fingerprint in keys.ndjson whose hash is no 32 bytes is an error that says so, and nothing is stored', async () => {
+  const { id } = await makeOrganisation(cli);
+  const folder = await newFolder();
+  const salt = Buffer.alloc(16).toString('base64');
+  const hash = Buffer.alloc(31).toString('base64');
+  await writeFile(join(folder, 'keys.ndjson'), JSON.stringify({ pepper: { salt, hash } }));
+  expect(await cli.failed(1, 'import', '--org', id, folder, '--keys')).toContain(
+    'keys.ndjson:1: is not the fingerprint of a pepper (/pepper/hash must be 32 bytes in base64); nothing was stored',
+  );
+});

@@ -2,16 +2,18 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { Fault, FaultCode } from '../../errors';
 import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
+import { FINGERPRINT } from '../../organisations/pepper';
 import { CommandFailure, notFound } from '../ending';
 import type { Store } from '../store';
 import { jsonOf, ndjsonLines, UNREADABLE } from '../ndjson';
 import { KEYS_FILE, requireFile } from '../records';
 import { type FileReport, importFile, type ImportReporter } from './importFile';
 
+const FINGERPRINT_FAULT = `must be ${String(FINGERPRINT)} bytes in base64`;
 const header = z.strictObject({
   pepper: z.strictObject({
     salt: z.base64().min(1).max(100),
-    hash: z.base64().min(1).max(100),
+    hash: z.base64().refine((hash) => Buffer.from(hash, 'base64').length === FINGERPRINT, FINGERPRINT_FAULT),
     number: z.int().min(0).optional(),
   }),
 });
@@ -35,7 +37,11 @@ export async function adoptPepper({ control }: Store, folder: string): Promise<n
     break;
   }
   const first = header.safeParse(given);
-  if (!first.success) throw new CommandFailure(`${path}:1: is not the fingerprint of a pepper; nothing was stored`);
+  if (!first.success) {
+    const { pointer, detail } = faultOf(first.error);
+    const why = `${pointer ?? ''} ${detail}`.trim();
+    throw new CommandFailure(`${path}:1: is not the fingerprint of a pepper (${why}); nothing was stored`);
+  }
   const { pepper } = first.data;
   const numberHere = await control.pepper.adoptFrom(pepper);
   if (numberHere === undefined) {
