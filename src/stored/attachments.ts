@@ -136,7 +136,8 @@ export function restoreAttachment(
       if (erased) return erased;
       const attachments = attachmentsOf(before);
       if (attachments.some(({ id }) => id === attachment.id)) return undefined;
-      await writeAttachments(data, resource, before, [...attachments, attachment], session, changed ?? now);
+      const all = [...attachments, attachment].toSorted(oldestFirst);
+      await writeAttachments(data, resource, before, all, session, changed ?? now);
       const owner = { collection: resource.name, object_id: before._id };
       // a file with this id that another program left, or a gateway of an earlier version, which dropped the object's entry alone
       await removeFiles(data, { collection: resource.name, objectIds: [before._id], ids: [attachment.id] }, session);
@@ -146,6 +147,10 @@ export function restoreAttachment(
     { writes: [resource, ...FILE_COLLECTIONS], rows: chunksOf(bytes.length), by },
   );
 }
+
+/** The order that the contract promises; imports restore them one by one. */
+const oldestFirst = (one: Attachment, other: Attachment): number =>
+  Number(one.created_at) - Number(other.created_at) || (one.id < other.id ? -1 : 1);
 
 async function rowOf(data: OrganisationData, resource: Resource, id: string, session: ClientSession): Promise<Row> {
   const options = { session, maxTimeMS: READ_TIMEOUT };
