@@ -107,7 +107,7 @@ export async function advance(kind: string, number: string, status: string, { or
       name,
       set.includes(status) ? (row[name] ?? now) : unset.includes(status) ? null : row[name],
     ]);
-    return { ...row, ...Object.fromEntries(dates), status, updated_at: changedAt(row.updated_at as Date, now) };
+    return { ...row, ...Object.fromEntries(dates), status, updated_at: changedAt(row.updated_at, now) };
   }
 
   const result = await withStore(async (store) => {

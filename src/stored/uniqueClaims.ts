@@ -3,17 +3,20 @@ import { type Collection, uniqueMembers } from '../mongo/collection';
 import { atMost, READ_TIMEOUT } from '../mongo/native';
 import { EXTERNAL_REF } from '../schema/storedTypes';
 import type { OrganisationData } from '../tenant/organisationData';
-import type { Row } from './resource';
 
 /* Which rows of one call may have the values that they give members of which no two rows have the same. */
+
+interface Row {
+  readonly _id: string;
+}
 
 /** The values of one unique member. */
 export interface UniqueClaim {
   readonly member: string;
   /** The id of another row that has the row's value; undefined if none has. */
-  ownerOf(row: object): string | undefined;
+  readonly ownerOf: (row: object) => string | undefined;
   /** Gives the row its value, and frees that of `before` for the rows that follow, which must then be stored in order. */
-  take(row: Row, before?: Row): void;
+  readonly take: (row: Row, before?: Row) => void;
 }
 
 interface Change<T> {

@@ -1,9 +1,6 @@
 import { parse } from 'graphql';
-import { GATEWAY_COLLECTIONS } from '../../src/cli/store';
-import { OWN_COLLECTIONS, refuseErrors } from '../../src/schema/checks';
-import { WORDS_OF_PAGES } from '../../src/schema/checks/routes';
+import { refuseErrors } from '../../src/schema/checks';
 import { published } from '../../src/schema/model';
-import { read } from '../docs/markdown';
 import { broken, type Case, errorsOf, SDL } from '../support/brokenSchema';
 
 /* Breaks the published schema in one way after another; the server must refuse to start, and say what to change where. */
@@ -308,13 +305,4 @@ test('every argument of every list needs its @filter, and every root field its @
   const unguarded = errorsOf(parse(SDL.replaceAll(/ @access(\([^)]*\))?(?= *$)/gm, '')));
   for (const name of ['Query.quotes', 'Query.me', 'Mutation.open_request', 'Query.quote_totals'])
     expect(unguarded).toContain(`${name} has no @access`);
-});
-
-test("the gateway's own collections are those that it has", () => {
-  expect([...OWN_COLLECTIONS].sort()).toEqual(GATEWAY_COLLECTIONS.map(({ name }) => name).sort());
-});
-
-test('words of pages are those that the gateway keeps below the path of REST', () => {
-  const kept = [...read('src/gateway/paths.ts').matchAll(/`\$\{REST_BASE\}\/(\w+)/g)].map(([, word]) => word);
-  expect(WORDS_OF_PAGES).toEqual(kept);
 });

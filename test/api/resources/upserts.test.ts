@@ -71,7 +71,7 @@ describe.each(UPSERT_CALLS)('upserting $list in $face_name', ({ kind, face }) =>
     const [{ one }, { one: other }] = await Promise.all([make(), make()]);
     const { database } = gateway.databases.organisationData(organisation);
     const unchecked = { bypassDocumentValidation: true };
-    await database.collection(list).updateOne({ [key]: one[key] }, update as object, unchecked);
+    await database.collection(list).updateOne({ [key]: one[key] }, update, unchecked);
     const changed = [one, other].map((element) => ({ ...element, name: 'Renamed' }));
     expect(await report(changed)).toMatchObject({ updated: 2, failed: 0 });
     expect(await stored(one)).toMatchObject({ name: 'Renamed', updated_at: expect.stringMatching(/Z$/) as unknown });
