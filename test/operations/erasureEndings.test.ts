@@ -171,15 +171,17 @@ test('an organisation whose export cannot be written stays as it is, and so do i
   await writeFile(join(folder, 'orders.ndjson'), 'mine');
   await expect(erased(organisation, folder)).rejects.toThrow('already has orders.ndjson');
   expect((await readdir(folder)).sort()).toEqual(['file', 'orders.ndjson']);
-  expect(await own.control.organisations.find(organisation.id)).toMatchObject({ state: 'active' });
+  const found = await own.control.organisations.find(organisation.id);
+  expect(found).toMatchObject({ state: 'active' });
   expect((await client(gateway, key).get('/me')).status).toBe(200);
   // nor is one overwritten that an attempt for another organisation has left
   await own.control.erasing.begin(organisation.id);
   await writeFile(join(folder, 'organisation.json'), describedBy(randomUUID()));
   await expect(erased(organisation, folder)).rejects.toThrow('already has orders.ndjson, organisation.json');
-  await writeFile(join(folder, 'organisation.json'), describedBy(organisation.id));
+  await writeFile(join(folder, 'organisation.json'), describedBy(organisation.id, found?.created_at));
   expect(await erased(organisation, folder)).toBe(folder);
   expect(await linesOf(folder, 'orders')).not.toEqual(['mine']);
 });
 
-const describedBy = (id: string): string => JSON.stringify({ id, name: 'Any', plan: 'integrations', currency: 'EUR' });
+const describedBy = (id: string, created_at?: Date): string =>
+  JSON.stringify({ id, name: 'Any', plan: 'integrations', currency: 'EUR', created_at });
