@@ -63,12 +63,14 @@ test('16 short queries at once about whole rows that others refer to', async () 
   const { data } = JSON.parse(listed) as { data: { customers: { data: { id: string }[] } } };
   for (const { id } of data.customers.data)
     expect((await post(gateway, '/api/v1/requests', { text: 'Large', customer_id: id })).status).toBe(201);
-  const ends = await callAll('relations', 16, async (at) => {
+  const read = async (at: number): Promise<string> => {
     // different documents, since equal ones share their reads
     const query = `{ r${String(at)}: requests(limit: 100) { data { customer { etag name r${String(at)}: phone } } } }`;
     const { text: answer } = await post(gateway, '/graphql', { query });
     return /"code":"\w+"/.exec(answer)?.[0] ?? (answer.includes('"etag":') ? 'whole' : answer.slice(0, 100));
-  });
+  };
+  const ends = await callAll('relations', 16, read);
   expect([...ends].filter((end) => end !== 'whole' && end !== '"code":"unavailable"')).toEqual([]);
-  expect(ends).toContain('whole');
+  // the rows of all may grow at once, so that each is refused; then none of them holds any memory
+  expect(await read(16)).toBe('whole');
 });
