@@ -13,8 +13,6 @@ export const oneLine = (most: number): z.ZodString =>
   );
 export const keyPrefix = matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _');
 export const list = z.string().transform(items);
-/** That a list has an item, where an empty one, as of a comma alone, would mean that everything is allowed. */
-export const SOME = [(of: readonly string[]) => of.length > 0, 'has no item; unset it to allow all'] as const;
 
 /** A whole number in decimal digits, within both bounds. */
 export function wholeNumber(least: number, most: number): z.ZodType<number, string> {

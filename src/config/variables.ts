@@ -8,7 +8,6 @@ import {
   oneLine,
   keyPrefix,
   list,
-  SOME,
   wholeNumber,
   isRedisAddress,
   isOrigin,
@@ -257,7 +256,8 @@ export const VARIABLES = {
   },
   OPERATOR_ALLOW: {
     schema: list
-      .refine(...SOME)
+      // an empty one, as of a comma alone, would allow every address
+      .refine((ranges) => ranges.length > 0, 'has no item; unset it to allow all')
       .transform(readRanges)
       .default([]),
     help: 'CIDR ranges, comma-separated, that the operator API may be called from; from anywhere if unset',

@@ -191,14 +191,14 @@ function createRequestRules(
       const { fields, points, turn } = costOf(document, operation);
       const isWrite = operation.operation === OperationTypeNode.MUTATION;
       call.isWrite = isWrite;
-      const isIntrospection = fields.every((name) => name.startsWith('__'));
+      const ownFields = fields.filter((name) => !name.startsWith('__'));
+      const isIntrospection = ownFields.length === 0;
       exchange.log.operation = isIntrospection ? 'introspection' : fields.join(' ').slice(0, LOGGED_OPERATION_LENGTH);
       exchange.log.operationType = operation.operation;
       exchange.log.operationName = operation.name?.value.slice(0, OPERATION_NAME_LENGTH);
       const ending = fields.flatMap((name) => sunsets.get(name) ?? []);
       if (ending.length > 0) setSunsetHeaders(exchange.response, ending);
-      const writes = fields.filter((name) => !name.startsWith('__'));
-      if (isWrite && writes.length > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
+      if (isWrite && ownFields.length > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
       if (!caller) {
         if (!isWrite && !isSubscription && isIntrospection) return;
         throw withHttpStatus(unauthenticated());

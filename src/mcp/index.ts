@@ -208,7 +208,11 @@ function errorBlock({ code, status, detail, extras }: AppError, requestId: strin
     return JSON.stringify({ code, status, ...detailMember, ...members, request_id: requestId });
   };
   let count = errors.length;
+  let text = withFaults(count);
   // a fault repeats the caller's names, whose characters may take six bytes each
-  while (count > 1 && Buffer.byteLength(withFaults(count)) > MAX_DATA) count = Math.floor(count / 2);
-  return { type: 'text', text: withFaults(count) };
+  while (count > 1 && Buffer.byteLength(text) > MAX_DATA) {
+    count = Math.floor(count / 2);
+    text = withFaults(count);
+  }
+  return { type: 'text', text };
 }

@@ -78,6 +78,8 @@ export async function applyElements(
   const collection = data.collection(spec.collection);
   const reading = data.reading(holdRows);
   const pace = data.pace();
+  // not every own type has it
+  const hasTime = spec.stored.members.some(({ name }) => name === 'updated_at');
   let hasFailed = false;
   const valid = validated.filter(({ count }) => count === 0).map(({ element }) => element);
   const checkReferences = await referenceChecks(data, spec.references, valid, session);
@@ -110,7 +112,7 @@ export async function applyElements(
     const merged = withMetadata(spec.merge(existing, input, principal.organisation), input, existing);
     const tooMany = tooManyPairs(merged, existing, spec.collection.mostPairs);
     if (tooMany.length > 0) return fail(index, withOwnFaults(checked, tooMany));
-    const { outcome, row, before } = stepOf(existing, merged, now, spec);
+    const { outcome, row, before } = stepOf(existing, merged, now, hasTime);
     if (outcome === 'unchanged') {
       steps[index] = { checked, outcome, id: row._id };
       return [];
@@ -252,14 +254,13 @@ function faultsBeside(
   return missingFaults;
 }
 
-/** What the merge of an element changes; an unchanged row is returned as it is. */
+/** What the merge of an element changes; an unchanged row is returned as it is. `hasTime`: whether the type has an updated_at. */
 function stepOf(
   existing: BulkRow | undefined,
   merged: object,
   now: Date,
-  { stored }: Pick<BulkUpsert, 'stored'>,
+  hasTime: boolean,
 ): RowChange<BulkRow> & { readonly row: BulkRow; readonly outcome: Outcome } {
-  const hasTime = stored.members.some(({ name }) => name === 'updated_at');
   if (!existing) {
     const row = { _id: randomUUID(), ...merged, created_at: now, ...(hasTime && { updated_at: now }) };
     return { outcome: 'created', row, before: undefined };

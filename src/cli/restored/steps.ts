@@ -103,10 +103,10 @@ export function createActions({ store, signal }: Replay): (step: Step) => Action
     }),
     erase: ({ id, at }) => ({
       isDue: async () => {
-        const isDue = await isOrganisationDue(id, () => true);
+        if (!(await isOrganisationDue(id, () => true))) return false;
         // brought back under its id since; its row may have the time of the former one, by import --organisation
         const [created] = await control.audit.list({ organisationId: id, action: 'organisation.created', limit: 1 });
-        return isDue && !(created && created.at > at);
+        return !(created && created.at > at);
       },
       run: () => control.jobs.findOrCreate({ kind: 'erasure', organisationId: id, to: null }, actor),
     }),
