@@ -3,6 +3,7 @@ set -uo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 : >"$work/counts"
+: >"$work/failed"
 
 count() { # passed, failed; kept in a file, since checks also run in subshells
   echo "$1 $2" >>"$work/counts"
@@ -17,6 +18,7 @@ check() { # name, command…
     printf -- '-- %s: ok (%ss)\n' "$name" "$((SECONDS - started))"
   else
     count 0 1
+    echo "$name" >>"$work/failed"
     printf -- '-- %s: FAILED (%ss)\n' "$name" "$((SECONDS - started))"
   fi
 }
@@ -40,6 +42,8 @@ side_by_side() { # functions that run checks, in parallel
 finish() {
   local passed failed
   read -r passed failed < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }' "$work/counts")
+  # what failed is thousands of lines above
+  [ ! -s "$work/failed" ] || { printf '\nFailed:\n' && sed 's/^/  /' "$work/failed"; }
   printf '\n%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" -eq 0 ]
   exit
@@ -51,11 +55,12 @@ count_tests() { # name, command… that takes Jest arguments; adds its tests to 
   report=$(mktemp "$work/tests-XXXXXX.json")
   printf '\n== %s\n' "$name"
   "$@" --json --outputFile="$report" --ci
-  if counts=$(node -p "const r=require('$report'); [r.numPassedTests, r.numFailedTests + r.numRuntimeErrorTestSuites].join(' ')"); then
+  if counts=$(node .ci/jest-report.mjs "$report" "$work/failed"); then
     read -r ok bad <<<"$counts"
     count "$ok" "$bad"
   else
     count 0 1
+    echo "$name: no report" >>"$work/failed"
   fi
 }
 
