@@ -127,7 +127,7 @@ export async function writePage<T extends { _id: string }>(
   writer: PageWriter,
   { reading, yieldTurn }: { readonly reading: Reading; readonly yieldTurn: () => Promise<void> },
 ): Promise<WrittenPage> {
-  const { list, query, cursorAt, isPosition } = await openPage(request);
+  const { list, query, cursorAt, isPosition } = await openPage(collection, request, reading);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
   const upTo: PartFind['upTo'] = (rowsPerPiece) => {
     // only the resolver reads a page in pieces

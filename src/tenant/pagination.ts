@@ -9,7 +9,7 @@ import { asId, isPositioned, type Kind, KINDS, rankOf, type SortKind, type SortV
 /**
  * Keyset pagination (contract, section 3). A cursor has the sort value and id of the last row, and a fingerprint of the
  * organisation, operation, sort and filters, so that it is only valid for its own list. It is no signature: a forged cursor reads
- * nothing that the list does not have.
+ * nothing that the list does not have. A text that is too long for a cursor is not in it, and read again by the id.
  */
 export interface Page<T> {
   readonly data: T[];
@@ -51,6 +51,8 @@ export type ListIdentity = Omit<ListRequest, 'conditions' | 'settledUntil' | 'pr
 /** Rows of a page without `limit`, as every list of the SDL has it. */
 const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
+/** Bytes of the longest text in a cursor, as JSON: with an id and a time it stays below the 2,048 characters that the argument takes. */
+const LONGEST_TEXT = 1200;
 
 /** How control data is read, whose rows are small. */
 const CONTROL: Reading = { sizes: new RowSizes(), budget: () => undefined };
@@ -61,7 +63,7 @@ export async function findPage<T extends { _id: string }>(
   request: ListRequest,
   reading: Reading = CONTROL,
 ): Promise<Page<T>> {
-  const { list, query, cursorAt } = await openPage(request);
+  const { list, query, cursorAt } = await openPage(collection, request, reading);
   if (!query) return toPage<T>([], list, cursorAt);
   const { filterAfter, most, ...how } = query;
   const projection = request.projection && including(request.projection, list.field);
@@ -82,11 +84,21 @@ export async function findPage<T extends { _id: string }>(
 }
 
 /** Prepares a page: its query, and what makes the cursor after it. @throws AppError invalid_request for a cursor of another list */
-export async function openPage(request: ListRequest) {
+export async function openPage<T extends { _id: string }>(
+  collection: mongo.Collection<T>,
+  request: ListRequest,
+  reading: Reading,
+) {
   const list = listOf(request);
   const { field, direction, isUnique, limit } = list;
   const { conditions, settledUntil } = request;
-  const position = decodeCursor(request, list);
+  const position = await positionFrom(request, list, async (id) => {
+    // with the conditions, since the id may be forged: of a row outside the list nothing is told, nor whether it exists
+    const filter = mongoose.sanitizeFilter(allOf([...(conditions ?? []), { _id: id }])) as object;
+    const find: PartFind = { projection: { [field]: 1 }, upTo: () => ({ filter, most: 1 }) };
+    const [row] = (await readPiece(collection, find, reading)).rows;
+    return row && valueIn(row, field);
+  });
   const until = position || !conditions ? position?.until : await settledUntil?.();
   // straight to the driver: the conditions are built from validated arguments, and operators inside values are inert
   const filterAfter = (from: Pick<Position, 'value' | 'id'> | undefined): object =>
@@ -136,7 +148,8 @@ function cursorsOf({ mark }: List, until?: Date): CursorAt {
   return ([value, id]) => {
     // numbers and Booleans as texts: a cursor consists of texts, and times become some as JSON
     const text = value instanceof Date ? value : String(value);
-    return encodeCursor(until ? [text, id, until] : [text, id], mark);
+    const isLong = typeof text === 'string' && Buffer.byteLength(JSON.stringify(text)) > LONGEST_TEXT;
+    return encodeCursor([...(isLong ? [] : [text]), id, ...(until ? [until] : [])], mark);
   };
 }
 
@@ -244,15 +257,21 @@ function after(
   ];
 }
 
-function decodeCursor({ args, settledUntil }: ListRequest, { kind, mark }: List): Position | undefined {
+/** The position in a list's cursor, if it has one. `readValue` reads the value of a row, whose text was too long for the cursor. */
+async function positionFrom(
+  { args, settledUntil }: ListRequest,
+  { kind, mark }: List,
+  readValue: (id: string) => Promise<unknown>,
+): Promise<Position | undefined> {
   const { cursor } = args;
   if (cursor === null || cursor === undefined) return undefined;
-  const position = positionIn(cursor, mark);
-  if (position?.length !== (settledUntil ? 3 : 2)) throw badCursor();
-  const [text = '', id = '', untilText] = position;
-  const value = kind.parse(text);
-  const until = untilText === undefined ? undefined : timeIn(untilText);
-  if (value === undefined || (until === undefined && untilText !== undefined)) throw badCursor();
+  const parts = [...(positionIn(cursor, mark) ?? [])];
+  const until = settledUntil && timeIn(parts.pop() ?? '');
+  const id = parts.pop();
+  if (id === undefined || parts.length > 1 || (settledUntil && !until)) throw badCursor();
+  const [text = await readValue(id)] = parts;
+  const value = typeof text === 'string' ? kind.parse(text) : undefined;
+  if (value === undefined) throw badCursor();
   return { value, id, until };
 }
 
