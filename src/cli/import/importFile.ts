@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Fault } from '../../errors';
 import type { StoredRecord } from '../../stored/records';
-import { isAbort } from '../ending';
+import { CommandFailure, isAbort } from '../ending';
 import { type Line, ndjsonLines, STDIN } from '../ndjson';
 import type { Progress } from '../progress';
 
@@ -13,6 +13,8 @@ export const MAX_RECORDS = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Invalid lines per batch: their faults are held until the batch is stored, so that all are reported in line order. */
 const MAX_FAULTS = 1000;
+/** Records of one file, whose ids are kept to find those that come twice: 1.4 GB. A Map takes 16.7 million. */
+const MOST_RECORDS = 10_000_000;
 
 /** How many of a file's lines had each outcome. */
 export interface FileReport extends Record<StoredRecord['outcome'], number> {
@@ -51,6 +53,8 @@ interface FileKind<Row> {
   readonly store: (records: readonly Row[]) => Promise<StoredRecord[]>;
   /** Ids of stored objects: those of valid records are removed, and what is left at the end is missing in the file. */
   readonly missing?: Set<string> | undefined;
+  /** In place of {@link MOST_RECORDS}, for tests. */
+  readonly most?: number;
 }
 
 /** Consecutive lines of a file: valid records and failures. */
@@ -67,6 +71,7 @@ interface Batch<Row> {
 /**
  * Imports one file. The next batch is read while the previous one is stored. If the signal aborts, resolves with the report of what was stored
  * until then.
+ * @throws CommandFailure at the first record beyond {@link MOST_RECORDS}; those before it are stored
  */
 export async function importFile<Row extends { readonly id: string }>(
   path: string,
@@ -115,7 +120,7 @@ export async function importFile<Row extends { readonly id: string }>(
 /** The lines of a file in batches, at least one, in order. An id that was on a line before is a failure. */
 async function* batchesOf<Row extends { readonly id: string }>(
   path: string,
-  { linesToSkip = 0, read, missing }: Pick<FileKind<Row>, 'linesToSkip' | 'read' | 'missing'>,
+  { linesToSkip = 0, read, missing, most = MOST_RECORDS }: Omit<FileKind<Row>, 'name' | 'store'>,
   signal?: AbortSignal,
 ): AsyncGenerator<Batch<Row>> {
   const firstLines = new Map<string, number>();
@@ -131,6 +136,10 @@ async function* batchesOf<Row extends { readonly id: string }>(
     const first = 'record' in result ? firstLines.get(result.record.id) : undefined;
     if ('faults' in result) batch.failures.push({ line, faults: result.faults });
     else if (first === undefined) {
+      if (firstLines.size === most) {
+        yield batch;
+        throw tooMany(path, line, most);
+      }
       firstLines.set(result.record.id, line);
       missing?.delete(result.record.id);
       batch.records.push({ line, record: result.record });
@@ -145,3 +154,8 @@ async function* batchesOf<Row extends { readonly id: string }>(
   }
   yield batch;
 }
+
+const tooMany = (path: string, line: number, most: number): CommandFailure =>
+  new CommandFailure(
+    `${path}: line ${String(line)} is beyond ${most.toLocaleString('en')} records, the most in one file; the lines before it are stored: split the file and import the rest`,
+  );
