@@ -50,7 +50,7 @@ export interface Sample {
 /** Time until all connections are busy, in milliseconds. */
 const RAMP = 200;
 /** Maximum wait for the first answer, in milliseconds. */
-const LONGEST_ROUND = 30_000;
+const LONGEST_ROUND = 120_000;
 /** Number of calls that a connection cycles through. */
 const CALLS = 400;
 /** Limit on the bodies of a connection, which are built in advance; if they are large, there are fewer calls. */
@@ -70,6 +70,8 @@ export async function saturate({ url, pid }: Target, options: LoadOptions): Prom
       url,
       connections: options.connections,
       duration: 3600,
+      // of an answer, in seconds
+      timeout: 120,
       ...(options.maxPerSecond !== undefined && { connectionRate: options.maxPerSecond }),
       sampleInt: 100,
       setupClient: (client) => {

@@ -43,7 +43,7 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     isAlive: () => isAlive(server.pid),
     kill: async () => {
       signalQuietly(server.pid, 'SIGKILL');
-      if (!(await waitUntilGone(server.pid, 10_000))) throw new Error('the database survived SIGKILL');
+      if (!(await waitUntilGone(server.pid, 60_000))) throw new Error('the database survived SIGKILL');
     },
     restart: async () => {
       await server.stop();

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../src/cli/store';
 import { SECOND } from '../src/units';
 import type { Answer, Caller, Reply } from './client';
+import { patiently } from './timing';
 
 /** A write as seen by its client. */
 export interface Entry {
@@ -47,7 +48,7 @@ interface StoredIds {
 
 /** Compares the answers that clients got with what is stored in their organisation's database. */
 export async function verify(entries: readonly Entry[], store: Store, organisationId: string): Promise<Verdict> {
-  const stored = await readStored(store, organisationId);
+  const stored = await patiently(() => readStored(store, organisationId));
   const count = { acknowledged: 0, present: 0, lost: 0, duplicated: 0, torn: 0, unacknowledgedPresent: 0 };
   let [objects, acknowledgedByReplay] = [0, 0];
   const examples: string[] = [];

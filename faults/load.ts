@@ -7,7 +7,7 @@ import { milliseconds, sleep, until } from './timing';
 /** Products per bulk call. */
 const PRODUCTS_A_CALL = 20;
 /** How long a client retries a write, in milliseconds. */
-const GIVE_UP_AFTER = 90_000;
+const GIVE_UP_AFTER = 180_000;
 /** Number of clients that retry each write under one Idempotency-Key until it succeeds. */
 const PERSISTENT = 6;
 /** Number of clients that send each write once, without an Idempotency-Key, and so never learn the result of some. */

@@ -16,6 +16,17 @@ export async function until(
   }
 }
 
+/** Does work that changes nothing again until it succeeds, for a minute at most: a database on a busy machine may be late. */
+export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (const latest = performance.now() + 60_000; ; await sleep(200)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() > latest) throw error;
+    }
+  }
+}
+
 /** The value below which this share of the values lies; 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);

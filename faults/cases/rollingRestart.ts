@@ -16,8 +16,8 @@ const OUT_AFTER = 3;
 const MOST_FAILURES = 30;
 /** In milliseconds; the drain itself is limited to 25 s. */
 const EXIT_BOUND = 30_000;
-/** Seconds from the first 503 of readyz until the port closes: ten times what the balancer needs to notice. */
-const DRAIN_DELAY = 3;
+/** Seconds from the first 503 of readyz until the port closes: more than the balancer needs to notice, though each of its probes takes as long as it may. */
+const DRAIN_DELAY = 15;
 /** Maximum wait for a gateway to be in service, in milliseconds. */
 const RETURN_BOUND = 30_000;
 

@@ -71,9 +71,9 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
   try {
     await opening;
     const admin = client.db('admin');
-    const buildInfo = admin.command({ buildInfo: 1 }) as Promise<{ version?: string }>;
-    let hello: Hello;
-    [{ version = 'unknown' }, hello] = await Promise.all([buildInfo, clock.measure(client)]);
+    ({ version = 'unknown' } = (await admin.command({ buildInfo: 1 })) as { version?: string });
+    // once a connection is open: the time to open one would count as that of the answer
+    const hello = await clock.measure(client);
     isSharded = isMongos(hello);
     if (!isSharded && hello.setName === undefined) throw new StandaloneError();
     const fault = tooOld(version);

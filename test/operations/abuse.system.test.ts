@@ -7,7 +7,7 @@ let [bearer, strictBearer] = ['', ''];
 
 const gateway = served();
 /** The time for a head begins with the connection. */
-const strict = served({}, { head: 3000, request: 6000 });
+const strict = served({}, { head: 10_000, request: 20_000 });
 beforeAll(async () => {
   [bearer, strictBearer] = [await authorization(gateway), await authorization(strict)];
 });

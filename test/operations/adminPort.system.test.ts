@@ -74,7 +74,7 @@ test('METRICS=off applies to ADMIN_PORT', async () => {
 });
 
 test('while draining, /readyz on ADMIN_PORT is 503 at once, an accepted request is answered after the port is closed, and metrics are served until then', async () => {
-  const gateway = await startGateway({ ADMIN_PORT: '0' });
+  const gateway = await startGateway({ ADMIN_PORT: '0' }, { request: 120_000, drain: 120_000 });
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   const wire = await openWire(gateway.url);
   const body = JSON.stringify({ text: 'Sent slowly' });

@@ -44,8 +44,10 @@ const finds = (path: string, q: string, count = 1): Promise<unknown> =>
 
 async function eventsOf(object_id: string, count: number): Promise<Json[]> {
   const read = async (): Promise<Json[]> => (await scene.caller.get('/events', { object_id })).body.data as Json[];
-  await eventually(async () => (await read()).length >= count, PATIENCE);
-  return read();
+  return eventually(async () => {
+    const events = await read();
+    return events.length >= count ? events : undefined;
+  }, PATIENCE);
 }
 
 const withoutWords = (number: string): Json => {
@@ -146,8 +148,11 @@ test('a replacement changes the status only if it was another, also if the gatew
   await quotes.replaceOne({ _id: row._id }, { ...row, status: 'withdrawn' });
   const caller = client(other, scene.key);
   const read = async (): Promise<Json[]> => (await caller.get('/events', { object_id: row._id })).body.data as Json[];
-  await eventually(async () => (await read()).length >= 4, 60_000);
-  expect((await read()).map(({ type, status }) => [type, status] as unknown)).toEqual([
+  const events = await eventually(async () => {
+    const all = await read();
+    return all.length >= 4 ? all : undefined;
+  }, 60_000);
+  expect(events.map(({ type, status }) => [type, status] as unknown)).toEqual([
     ['quote.created', 'draft'],
     ['order.created', 'shipped'],
     ['quote.updated', 'draft'],

@@ -36,7 +36,7 @@ const LIVEZ = `${head('GET /livez')}\r\n`;
 const CLOSED_AFTER_200 = /HTTP\/1\.1 200 OK\r\n(.+\r\n)*Connection: close\r\n/;
 
 test('/readyz returns 503 first, the port stays open for DRAIN_DELAY, and every answer closes its connection', async () => {
-  gateway = await startGateway({ DRAIN_DELAY: '10' }, { drain: 60_000 });
+  gateway = await startGateway({ DRAIN_DELAY: '20' }, { drain: 60_000 });
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   const reused = await openWire(gateway.url);
   reused.send(LIVEZ);
@@ -62,7 +62,7 @@ test('/readyz returns 503 first, the port stays open for DRAIN_DELAY, and every 
 });
 
 test('a request arriving on a keep-alive connection is answered, not cut off', async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({}, { head: 120_000, request: 120_000, drain: 120_000 });
   const wire = await openWire(gateway.url);
   wire.send(LIVEZ);
   await wire.until(/"ok"/);

@@ -44,6 +44,7 @@ test('neither requests nor an import recreate the database of an erased organisa
   const { key } = await makeKey(gateways[0], organisation);
   let isOver = false;
   const statuses = new Map<number, number>();
+  let unsure = 0;
   const writers = gateways.flatMap((gateway) =>
     Array.from({ length: 4 }, async (_none, at) => {
       for (let turn = 0; !isOver; turn += 1) {
@@ -57,6 +58,8 @@ test('neither requests nor an import recreate the database of an erased organisa
               ? await caller.post('/requests', { text: sku }, headers)
               : await caller.post('/products/bulk', { products: [{ sku, name: sku }] }, headers);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        // it may have been stored after its request was given up
+        if (at === 2 && status === 503) unsure += 1;
       }
     }),
   );
@@ -91,7 +94,10 @@ test('neither requests nor an import recreate the database of an erased organisa
   // a write in progress may fail because the organisation is closed, or because it took too long
   expect([...statuses.keys()].filter((status) => ![200, 201, 401, 403, 503].includes(status))).toEqual([]);
   // the export has everything that was acknowledged
-  expect((await linesOf(folder, 'requests')).length).toBe(20 + (statuses.get(201) ?? 0));
+  const acknowledged = statuses.get(201) ?? 0;
+  const exported = (await linesOf(folder, 'requests')).length - 20;
+  expect(exported).toBeGreaterThanOrEqual(acknowledged);
+  expect(exported).toBeLessThanOrEqual(acknowledged + unsure);
   expect((await linesOf(folder, 'products')).filter((line) => line.includes(String(product!.name))).length).toBe(
     imported + 1,
   );

@@ -13,8 +13,12 @@ const FLOOD = 64;
 const TOTALS = '{ order_totals(group_by: [STATUS]) { data { count } } }';
 const NESTED = '{ customers(limit: 5) { data { id orders(limit: 5) { data { id } } } } }';
 
+// calls are held for as long as a slow machine needs for the others
 const uri = process.env.TEST_MONGODB_URI!;
-const gateway = served({ MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` });
+const gateway = served(
+  { MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` },
+  { request: 600_000, stalled: 600_000, answer: 550_000 },
+);
 let [heavy, light]: Organisation[] = [];
 let [heavyCaller, lightCaller]: Client[] = [];
 let bearer: string;

@@ -2,6 +2,9 @@ import os from 'node:os';
 import { eventually } from '../api/http/eventually';
 import { createProbe, publicCause } from '../../src/mongo/probe';
 
+/** As in src: a first try that took longer counts as one of a busy machine, in milliseconds. */
+const BUSY_AFTER = 3000;
+
 const probes: ReturnType<typeof createProbe>[] = [];
 afterAll(() => Promise.all(probes.map((probe) => probe.close())));
 
@@ -28,8 +31,14 @@ describe('a server that answers too late the first time', () => {
       times[kind] += 1000;
       return [{ model: '', speed: 0, times: { ...times } }];
     });
-    let asked = 0;
-    expect(await responds(() => ((asked += 1) === 1 ? new Promise(() => undefined) : Promise.resolve()))).toBe(isUp);
+    const found = await eventually(async () => {
+      let asked = 0;
+      const began = performance.now();
+      const isFound = await responds(() => ((asked += 1) === 1 ? new Promise(() => undefined) : Promise.resolve()));
+      // a process that is so late counts as busy, whatever the machine does
+      return isUp || performance.now() - began < BUSY_AFTER ? { isUp: isFound } : undefined;
+    });
+    expect(found).toEqual({ isUp });
   });
 });
 

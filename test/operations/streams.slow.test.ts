@@ -68,7 +68,7 @@ describe('a stream ends', () => {
   });
 
   test('at once when its gateway drains, even if it never received an event; a new one gets 503', async () => {
-    const own = await startGateway({ DRAIN_DELAY: '2' });
+    const own = await startGateway({ DRAIN_DELAY: '15' }, { drain: 60_000 });
     const [stream, idle] = [await follow({ url: own.url }), await follow({ url: own.url })];
     const begun = await eventually(() => idle.frames()[0]?.id);
     const stopped = own.stop();

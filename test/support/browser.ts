@@ -35,7 +35,7 @@ const ARGUMENTS = [
 
 export function openBrowser(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error(`Chromium not found: ${INSTALL_CHROMIUM}`);
-  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: 120_000 });
 }
 
 export const WIDTHS = [1280, 390] as const;
@@ -58,6 +58,7 @@ export async function visitor(
     reducedMotion: 'reduce',
     ...options,
   });
+  context.setDefaultTimeout(120_000);
   /** URLs of other hosts that the page requested. */
   const foreign: string[] = [];
   await context.route(

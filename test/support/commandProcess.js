@@ -8,7 +8,7 @@ const { setTimeout: after } = require('node:timers/promises');
 const { run } = require('../../dist-test/run.js');
 
 /** How long a command may take to close its resources, in milliseconds. */
-const TO_END = 20_000;
+const TO_END = 120_000;
 
 /** Resources that would keep a command's process alive; pipes belong to this server. */
 const open = () => process.getActiveResourcesInfo().filter((resource) => !resource.startsWith('Pipe'));

@@ -6,6 +6,8 @@ import { openStore, type Store } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { tailRows } from '../../src/events/tail/lease';
 import { type ServerOptions, startServer } from '../../src/gateway/server';
+import { isUnavailable } from '../../src/mongo/faults';
+import { eventually } from '../api/http/eventually';
 import { late } from './late';
 import { oldServers } from './oldServers';
 
@@ -40,7 +42,12 @@ export async function startGateway(
     ...oldServers(),
     ...environment,
   });
-  const store = await openStore(config, () => undefined);
+  const open = (): Promise<Store> => openStore(config, () => undefined);
+  const store = await open().catch((error: unknown) => {
+    // the driver waits for 3 s, for which a busy machine may stop
+    if (isUnavailable(error)) return eventually(open, 120_000);
+    throw error;
+  });
   if (config.EVENTS === 'off') await pretendTails(store);
   const logs: Record<string, unknown>[] = [];
   const sink = new Writable({

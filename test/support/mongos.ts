@@ -84,7 +84,9 @@ export async function startMongos(
       return reply;
     }
     const { maxTimeMS } = command;
-    await new Promise((resolve) => setTimeout(resolve, typeof maxTimeMS === 'number' ? maxTimeMS : LOOKS_FOR));
+    const waits = typeof maxTimeMS === 'number' ? maxTimeMS : LOOKS_FOR;
+    // for long ones longer than a real one, so that a slow machine does not see their end
+    await new Promise((resolve) => setTimeout(resolve, waits < 10_000 ? waits : 2.5 * waits));
     if (typeof maxTimeMS === 'number')
       return replyWith(reply, refusal(50, 'MaxTimeMSExpired', 'operation exceeded time limit'));
     const why = `Could not find host matching read preference { mode: "primary" } for set ${shard}`;

@@ -6,7 +6,7 @@ import { commandLine, NORTHWIND, serve, type Served } from '../../cli/commandLin
 import { eventually } from '../../api/http/eventually';
 import type { Json } from '../../support/client';
 import { driver, late } from '../../support/gateway';
-import { newRef, operator, TOKENS } from './operator';
+import { newRef, operator, TOKENS, untilEnded } from './operator';
 
 /* Gateways in processes of their own that are killed while they do what an operator asked for, and others that go on. */
 
@@ -22,12 +22,14 @@ async function start(more: Record<string, string> = {}): Promise<Served> {
   return one;
 }
 
-/** A gateway that is killed as soon as the database has answered a command that `isLast` accepts. */
+/** A gateway that takes jobs once `isAsked` is set, and is killed as soon as the database has then answered a command that `isLast` accepts. */
 async function startKilled(isLast: (command: Record<string, unknown>) => boolean) {
-  const killed = { isDone: false };
+  const killed = { isAsked: false, isDone: false };
   const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
-    onReply: (reply, command) => {
-      if (killed.isDone || !command || !isLast(command)) return killed.isDone ? undefined : reply;
+    onReply: async (reply, command) => {
+      // or what it does could be over before the caller has its answer
+      if (command?.findAndModify === 'jobs') await eventually(() => killed.isAsked, 600_000);
+      if (killed.isDone || !killed.isAsked || !command || !isLast(command)) return killed.isDone ? undefined : reply;
       killed.isDone = true;
       one.child.kill('SIGKILL');
       return undefined;
@@ -46,22 +48,15 @@ async function makeLoaded(name: string): Promise<string> {
   return id;
 }
 
-const ended = ({ url }: Pick<Served, 'url'>, id: string): Promise<Json> =>
-  eventually(async () => {
-    const { body } = await operator({ url }).get(`/jobs/${id}`);
-    return body.ended_at === null ? undefined : body;
-  }, 60_000);
-
 test.each([
   ['begun', (command: Record<string, unknown>) => command.commitTransaction !== undefined],
   ['dropped its database', (command: Record<string, unknown>) => command.dropDatabase !== undefined],
   ['deleted its audit events', (command: Record<string, unknown>) => command.delete === 'audit_events'],
 ])('an erasure whose gateway is killed when it has %s is finished by another one', async (_at, isLast) => {
   const id = await makeLoaded('Erased');
-  let isAsked = false;
-  const { one, killed, close } = await startKilled((command) => isAsked && isLast(command));
+  const { one, killed, close } = await startKilled(isLast);
   const { body: job } = await operator(one).post(`/organisations/${id}/erasure`, { confirm: 'Erased' });
-  isAsked = true;
+  killed.isAsked = true;
   await eventually(() => killed.isDone);
   await one.end;
   await close();
@@ -70,7 +65,7 @@ test.each([
   await rows('jobs').updateOne({ _id: job.id }, { $set: { until: new Date(0) } });
   const other = await start();
   // it waits until the lease is over
-  expect(await ended(other, job.id)).toMatchObject({ state: 'done', error: null });
+  expect(await untilEnded(other, job.id)).toMatchObject({ state: 'done', error: null });
   expect((await operator(other).get(`/organisations/${id}`)).status).toBe(404);
   const { databases } = await here.db('admin').admin().listDatabases({ nameOnly: true });
   expect(databases.map(({ name }) => name)).not.toContain(databaseName(id));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '../../api/http/eventually';
 import type { Json } from '../../support/client';
 import type { TestGateway } from '../../support/gateway';
 import { describing, operatorDocument } from '../../support/openapi';
@@ -49,3 +50,10 @@ export function operator({ url }: Pick<TestGateway, 'url'>, secret = SECRET) {
     },
   };
 }
+
+/** Waits until a job has ended, and resolves with it. */
+export const untilEnded = (gateway: Pick<TestGateway, 'url'>, id: string): Promise<Json> =>
+  eventually(async () => {
+    const { status, body } = await operator(gateway).get(`/jobs/${id}`);
+    return status === 200 && body.ended_at !== null ? body : undefined;
+  }, 60_000);

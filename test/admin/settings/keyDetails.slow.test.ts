@@ -91,8 +91,7 @@ inBrowser('the page of a key', () => {
     const edit = (): Promise<void> => press(page, 'Edit');
     await edit();
     expect(await field('Expires').locator('option').first().innerText()).toBe('never, as it is');
-    await save();
-    await page.getByText('Nothing was changed.').waitFor({ state: 'attached' });
+    await Promise.all([page.getByText('Nothing was changed.').waitFor({ state: 'attached' }), save()]);
 
     await edit();
     await field('Name').fill('web\u200bshop');

@@ -37,8 +37,10 @@ inBrowser('the members on the settings page', () => {
 
     await on.choose(page, 'Grace Hopper', 'Sign out everywhere…');
     await expectAccessible(page);
-    await press(on.dialog(page), 'Sign out everywhere');
-    await says(page, 'Signed out Grace Hopper: one session ended.');
+    await Promise.all([
+      says(page, 'Signed out Grace Hopper: one session ended.'),
+      press(on.dialog(page), 'Sign out everywhere'),
+    ]);
     await says(row('Grace Hopper'), 'Ended');
     await grace.reload();
     await says(grace, 'Your session has ended. Sign in again to go on.');
@@ -49,8 +51,10 @@ inBrowser('the members on the settings page', () => {
     await on.shown(page, 'The link');
     await on.saved(page);
     await press(page, 'Revoke the invitation of Grace Hopper');
-    await press(on.dialog(page), 'Revoke invitation');
-    await says(page, 'Revoked the invitation of Grace Hopper.');
+    await Promise.all([
+      says(page, 'Revoked the invitation of Grace Hopper.'),
+      press(on.dialog(page), 'Revoke invitation'),
+    ]);
     await on.heading(page, 'Invitations').waitFor({ state: 'hidden' });
     await hasFocus(on.heading(page, 'Members'));
     await on.goTo(page, 'Audit log');

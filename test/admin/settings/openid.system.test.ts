@@ -27,7 +27,7 @@ beforeAll(async () => {
   const client = { ...CLIENT, redirect_uris: [`${url}${START}/callback`] };
   const env = { CLIENT: JSON.stringify(client), ACCOUNTS: JSON.stringify({ ada }) };
   provider = launch(process.execPath, [join(__dirname, 'provider.mjs')], { env });
-  issuer = await eventually(() => /^(\S+)\n/.exec(provider.stdout())?.[1]);
+  issuer = await eventually(() => /^(\S+)\n/.exec(provider.stdout())?.[1], 120_000);
   gateway = await startGateway({ ...environmentOf(issuer, url), PORT });
 });
 afterAll(async () => {

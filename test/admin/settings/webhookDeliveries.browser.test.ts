@@ -64,8 +64,7 @@ inBrowser('deliveries on the page of a webhook endpoint', () => {
     const boxes = section(page, 'Deliveries').getByRole('checkbox', { name: /^Select quote/ });
     await boxes.first().check();
     answerWith(receiver, 500, 'full');
-    await press(page, 'Resend 1');
-    await says(page, 'Sent again: 0 accepted, 1 failed.');
+    await Promise.all([says(page, 'Sent again: 0 accepted, 1 failed.'), press(page, 'Resend 1')]);
     await says(
       page.getByRole('listitem'),
       new RegExp(`^quote.created ${event.object}: Failed: HTTP 500 after \\d+ ms.$`),
@@ -73,8 +72,7 @@ inBrowser('deliveries on the page of a webhook endpoint', () => {
     expect(await boxes.first().isChecked()).toBe(true);
     for (const at of [0, 1, 0]) await boxes.nth(at).click();
     answerWith(receiver, 200, '');
-    await enter(page, 'Resend 2');
-    await says(page, 'Sent again: 1 accepted, 1 failed.');
+    await Promise.all([says(page, 'Sent again: 1 accepted, 1 failed.'), enter(page, 'Resend 2')]);
     await says(page.getByRole('listitem'), /: Not sent: The event is older than 30 days/);
     expect([await boxes.first().isChecked(), await boxes.nth(1).isChecked()]).toEqual([false, false]);
     await page.getByLabel('Select all').check();

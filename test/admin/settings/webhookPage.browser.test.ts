@@ -199,8 +199,7 @@ inBrowser('webhooks on the settings page', () => {
     }
     // the delivery is in the address
     await on.closeDetails(page);
-    await enter(page, 'Refresh');
-    await page.getByText('Refreshed.').waitFor({ state: 'attached' });
+    await Promise.all([page.getByText('Refreshed.').waitFor({ state: 'attached' }), enter(page, 'Refresh')]);
     await hasFocus(button(page, 'Refresh'));
     await press(page, 'Retry');
     await press(dialog(page), 'Retry');

@@ -9,6 +9,8 @@ import { driver, metric, served } from '../../support/gateway';
 
 /* The subscription to events (docs/decisions/subscription.md); its costs are in test/operations/streams.slow.test.ts. */
 
+jest.mock('../../../src/events/waiting', () => jest.requireActual<object>('../../support/longWaits'));
+
 const gateway = served({}, { comment: 300 });
 const bare = driver();
 let scene: EventScene;

@@ -106,7 +106,7 @@ describe('the log line of a 401', () => {
     ['checksum', () => Promise.resolve({ key: typo(key.key) })],
     ['unknown', () => Promise.resolve(generateKey(DEFAULT_KEY_PREFIX, ''))],
     ['wrong_secret', () => made(keyIs({ hash: generateKey(DEFAULT_KEY_PREFIX, '').hash }))],
-    ['expired', () => made(() => undefined, { expiresAt: new Date(Date.now() - 1000) })],
+    ['expired', () => made(() => undefined, { expiresAt: new Date(Date.now() - 60_000) })],
     ['revoked', () => made((id) => gateway.control.apiKeys.revoke(id))],
     ['address', () => made(keyIs({ allowed_ranges: ['192.0.2.0/24'] }))],
   ])('gives the reason and the key: %s', async (reason, prepare) => {

@@ -82,8 +82,8 @@ inBrowser('in a browser without internet', () => {
     await page.reload();
     const refusal = `Promise.reject(new DOMException('', 'NotAllowedError'))`;
     await page.evaluate(`navigator.clipboard.writeText = () => ${refusal}`);
-    await copy.click();
-    await says(first, 'Press Ctrl+C');
+    // it says so for 3 s
+    await Promise.all([says(first, 'Press Ctrl+C'), copy.click()]);
     expect(await page.evaluate('getSelection().toString()')).toContain(`${scene.gateway.url}/api/v1/products`);
   });
 });

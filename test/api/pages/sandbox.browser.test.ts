@@ -18,6 +18,10 @@ inBrowser('the page of Apollo Sandbox', () => {
 
   /** Opens the page with the frame, and a function that sends its messages and returns the answers to them. */
   async function opened(page: Page): Promise<{ frame: Frame; tell: Tell }> {
+    // the page leaves when the frame is not there after 10 s
+    await page.addInitScript(
+      'const later = setTimeout; window.setTimeout = (work, ms, ...rest) => later(work, ms < 10_000 ? ms : 20 * ms, ...rest);',
+    );
     await page.route(`${ORIGIN}/**`, (route) => route.fulfill({ contentType: 'text/html', body: FRAME }));
     await page.goto(endpoint());
     await page.locator('#loading').waitFor({ state: 'detached' });

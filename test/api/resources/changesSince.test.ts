@@ -4,6 +4,7 @@ import type { Organisation } from '../../../src/auth/principal';
 import { DEAD_AFTER } from '../../../src/tenant/openWrites';
 import { OPEN, openWrites } from '../../../src/tenant/slots';
 import type { OrganisationData } from '../../../src/tenant/organisationData';
+import { eventually } from '../http/eventually';
 import { client, type Client, type Json } from '../../support/client';
 import { commandsOf, startWatchedGateway } from '../../support/commands';
 import { type Arguments, ask, askAll, askPages, FACES, refusal, REST } from '../../support/faces';
@@ -194,10 +195,7 @@ test('a failed write does not delay readers', async () => {
     }, writes);
   expect((await writer.post('/requests', { text: 'hello' })).status).toBe(500);
   data.transaction = transaction;
-  for (let tries = 0; (await rowsOfOpenWrites().countDocuments(OPEN)) > 0; tries += 1) {
-    expect(tries).toBeLessThan(100);
-    await sleep(20);
-  }
+  await eventually(async () => (await rowsOfOpenWrites().countDocuments(OPEN)) === 0);
   expect(await askAll(REST, reader, 'requests')).toEqual([]);
 });
 

@@ -19,6 +19,8 @@ import { ENVIRONMENT, officeOf } from '../webhooks/office';
 /* What a key restricted to customers writes, and what it and a webhook endpoint for the same customers are told (that it sees nothing else: test/security/attacks/restricted.test.ts). */
 
 jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../support/quickLoops'));
+jest.mock('../../../src/webhooks/post', () => jest.requireActual<object>('../../support/longPosts'));
+jest.mock('../../../src/units', () => jest.requireActual<object>('../../support/longPosts'));
 
 const gateway = servedBy(() =>
   startGateway({ ...ENVIRONMENT, CONTROL_DATABASE: `scopegate_restricted_${randomUUID().slice(0, 8)}`, EVENTS: 'on' }),

@@ -24,6 +24,9 @@ import {
 
 /* Costs of endpoints, and deliveries by gateways that die or are overloaded. */
 
+jest.mock('../../../src/webhooks/post', () => jest.requireActual<object>('../../support/longPosts'));
+jest.mock('../../../src/units', () => jest.requireActual<object>('../../support/longPosts'));
+
 const { world, scene } = useWorld();
 
 /** Stores events, and marks the endpoints of their organisation as due. */

@@ -5,6 +5,8 @@ import { idsOf, untilDelivered, untilReleased, useWorld } from '../../support/fi
 /* Deliveries of an organisation that is moved to another shard or erased meanwhile. */
 
 jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../support/quickLoops'));
+jest.mock('../../../src/webhooks/post', () => jest.requireActual<object>('../../support/longPosts'));
+jest.mock('../../../src/units', () => jest.requireActual<object>('../../support/longPosts'));
 
 const { world, scene, untilLooked } = useWorld();
 
@@ -49,8 +51,8 @@ test('an event whose delivery fails during a move is sent again after the move',
   held.release(500);
   await untilReleased(one);
   expect((await one.row()).position).toBe(position);
-  await one.moving(false);
   one.receiver.answer = () => 204;
+  await one.moving(false);
   await one.hurry();
   await untilDelivered(one, 2);
   expect(new Set(idsOf(one)).size).toBe(2);

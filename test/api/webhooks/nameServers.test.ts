@@ -67,7 +67,7 @@ test('an attempt fails when its lookup times out, or when its own timeout is sho
 test("twenty waiting attempts leave the process's four threads free for files, other names and hashes", async () => {
   const resolver = resolverOf({ timeout: 60_000, tries: 1 });
   // a blocked thread would be blocked for longer than this
-  const poster = posterOf(resolver, 30_000);
+  const poster = posterOf(resolver, 120_000);
   let ended = 0;
   const attempts = Array.from({ length: 20 }, async (_none, at) => {
     const outcome = await send(poster, `https://slow-${String(at)}.example/`);

@@ -14,6 +14,8 @@ import { type Receiver, startReceiver, stopReceivers } from '../../support/recei
 /* The operator's webhook: the events of all organisations. */
 
 jest.mock('../../../src/async/loop', () => jest.requireActual<object>('../../support/quickLoops'));
+jest.mock('../../../src/webhooks/post', () => jest.requireActual<object>('../../support/longPosts'));
+jest.mock('../../../src/units', () => jest.requireActual<object>('../../support/longPosts'));
 
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const OLD = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;

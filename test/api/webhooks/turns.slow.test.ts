@@ -22,6 +22,9 @@ import {
 
 /* When endpoints get their turn, and when they do not. */
 
+jest.mock('../../../src/webhooks/post', () => jest.requireActual<object>('../../support/longPosts'));
+jest.mock('../../../src/units', () => jest.requireActual<object>('../../support/longPosts'));
+
 const SOON = 30_000;
 
 const { world, scene } = useWorld();

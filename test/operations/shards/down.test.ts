@@ -62,8 +62,8 @@ describe('while it does not respond', () => {
 
   test('its organisations get 503 long before mongos gives up, and then at once; others are served', async () => {
     for (const { status, body } of answers) expect([status, body.code]).toEqual([503, 'unavailable']);
-    // the reads would take 10 s, and the write 15 s
-    expect(took).toBeLessThan(9000);
+    // the reads would take 25 s here, and the write 37 s
+    expect(took).toBeLessThan(22_000);
     expect((await scene.here.caller.get('/products')).status).toBe(200);
     const log = gateway.logs.filter(
       ({ reason, shard }) => reason === 'away' && shard !== undefined && shard !== scene.hidden.database,

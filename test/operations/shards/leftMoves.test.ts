@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { databaseName } from '../../../src/mongo/databaseNames';
 import { eventually } from '../../api/http/eventually';
-import { operator, TOKENS } from '../../admin/operator/operator';
+import { operator, TOKENS, untilEnded } from '../../admin/operator/operator';
 import type { Json } from '../../support/client';
 import { makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';
@@ -22,11 +22,7 @@ const gateway = servedBy(() => startGateway({ ...TOKENS, MONGODB_URI: mongos.uri
 afterAll(() => mongos.close());
 
 const rows = (name: string) => gateway.databases.control.collection<Json>(name);
-const ended = (id: string): Promise<Json> =>
-  eventually(async () => {
-    const { body } = await operator(gateway).get(`/jobs/${id}`);
-    return body.ended_at === null ? undefined : body;
-  });
+const ended = (id: string): Promise<Json> => untilEnded(gateway, id);
 const moveOf = async (id: string) => (await gateway.control.moving.moveOf(id))?.move;
 
 /** Id of an organisation on shard01. */
@@ -34,6 +30,14 @@ async function stored(): Promise<string> {
   const { id } = await makeOrganisation(gateway);
   mongos.databases.set(databaseName(id), 'shard01');
   return id;
+}
+
+/** Lets the gateway take no job until it is restored, once it has looked in vain. */
+async function holdJobs() {
+  const taken = jest.spyOn(gateway.control.jobs, 'take').mockResolvedValue(undefined);
+  // a look before that may still be under way, and take a job that is created now
+  await eventually(() => taken.mock.calls.length > 0);
+  return taken;
 }
 
 /** Begins a move to shard02 by a process that was killed long ago. */
@@ -52,7 +56,7 @@ test('a move whose end a gateway could not record, or that another process ended
 
 test('asked for again once MongoDB has moved it, and before it has ended, a move is the same job', async () => {
   const id = await stored();
-  const taken = jest.spyOn(gateway.control.jobs, 'take').mockResolvedValue(undefined);
+  const taken = await holdJobs();
   const ask = () => operator(gateway).post(`/organisations/${id}/moves`, { to: 'shard02' });
   const { body: job } = await ask();
   mongos.databases.set(databaseName(id), 'shard02');
@@ -64,7 +68,7 @@ test('asked for again once MongoDB has moved it, and before it has ended, a move
 
 test('a move whose organisation was erased fails, and records no event of it', async () => {
   const id = await stored();
-  const taken = jest.spyOn(gateway.control.jobs, 'take').mockResolvedValue(undefined);
+  const taken = await holdJobs();
   const { body: job } = await operator(gateway).post(`/organisations/${id}/moves`, { to: 'shard02' });
   await rows('organisations').deleteOne({ _id: id });
   await rows('audit_events').deleteMany({ organisation_id: id });
@@ -75,7 +79,7 @@ test('a move whose organisation was erased fails, and records no event of it', a
 
 test('a move elsewhere that was left by its process is ended before a job that waits for it, and does not hold up other moves', async () => {
   const [id, other] = [await stored(), await stored()];
-  const taken = jest.spyOn(gateway.control.jobs, 'take').mockResolvedValue(undefined);
+  const taken = await holdJobs();
   const { body: job } = await operator(gateway).post(`/organisations/${id}/moves`, { to: 'shard02' });
   await rows('jobs').updateOne({ _id: job.id }, { $set: { to: 'shard01' } });
   await moveAndKill(id);

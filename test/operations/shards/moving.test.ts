@@ -9,7 +9,7 @@ import { ONE_CLUSTER_SCHEMA } from '../../../src/organisations/formerSchemas';
 import { resourceOf } from '../../../src/resources';
 import { commandLine } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';
-import { operator, TOKENS } from '../../admin/operator/operator';
+import { operator, TOKENS, untilEnded } from '../../admin/operator/operator';
 import type { Json } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';
@@ -47,11 +47,7 @@ afterEach(() => {
 });
 
 const PRODUCTS = { products: [{ sku: 'A', name: 'A' }] };
-const ended = (id: string): Promise<Json> =>
-  eventually(async () => {
-    const { body } = await operator(gateway).get(`/jobs/${id}`);
-    return body.ended_at === null ? undefined : body;
-  });
+const ended = (id: string): Promise<Json> => untilEnded(gateway, id);
 
 /** An organisation with a product on shard01, and its caller. */
 async function stored() {
@@ -183,6 +179,8 @@ test('a move that is interrupted before MongoDB is asked ends at once, and reque
 test('one that was taken over from a killed process does not end, since MongoDB may be moving the organisation', async () => {
   const scene = await stored();
   const noticed = jest.spyOn(gateway.control.moving, 'abandoned').mockResolvedValue([]);
+  // a look before that may still be under way
+  await eventually(() => noticed.mock.calls.length > 0);
   await moveAndKill(scene);
   expect(await interruptedAt(scene.organisation)).toBe('moving');
   expect((await scene.caller.get('/products')).status).toBe(503);
@@ -249,7 +247,7 @@ test('while it is not known whether MongoDB goes on, requests stay refused', asy
   };
   const { body: job } = await move();
   const waits = async () => (await operator(gateway).get(`/jobs/${String(job.id)}`)).body;
-  await eventually(async () => (await waits()).error !== null || undefined);
+  await eventually(async () => typeof (await waits()).error === 'string');
   expect(await waits()).toMatchObject({ state: 'waiting', ended_at: null });
   expect((await caller.get('/products')).status).toBe(503);
   isLost = false;

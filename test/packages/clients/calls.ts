@@ -92,7 +92,7 @@ export function calls(language: Language): void {
 
   test('a timeout is retried; errors distinguish an unreachable server, a proxy and a redirect from the API', async () => {
     scene.answers = [() => undefined, page(301, { location: `${scene.url()}/other` })];
-    const [late] = await scene.call([WRITE], { retries: 1, timeout: 5 });
+    const [late] = await scene.call([WRITE], { retries: 1, timeout: 20 });
     expect(late).toMatchObject({
       retries: [{ retry: 'no_answer' }],
       error: { code: 'unexpected_response', status: 301 },

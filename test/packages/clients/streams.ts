@@ -82,7 +82,7 @@ export function streams(language: Language): void {
         },
         sent(opened, next('c2', 'two')),
       ];
-      const [{ rows, retries }] = (await scene.call([{ do: 'events', silence: 4, take: 2 }])) as [Outcome];
+      const [{ rows, retries }] = (await scene.call([{ do: 'events', silence: 15, take: 2 }])) as [Outcome];
       expect(rows.map(({ id }) => id)).toEqual(['one', 'two']);
       expect(cursors()).toEqual([undefined, 'c1', 'c1']);
       expect(retries.map(({ retry }) => retry)).toEqual(['no_answer', 'no_answer']);

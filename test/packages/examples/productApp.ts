@@ -33,7 +33,7 @@ export async function installProduct(bare: mongo.MongoClient, gateway: TestGatew
       const [, port = ''] = await eventually(() => {
         if (app.hasEnded()) throw new Error(app.said());
         return /listening on (\d+)/.exec(app.stdout());
-      });
+      }, 120_000);
       return { ...app, url: `http://127.0.0.1:${port}` };
     },
     async remove(): Promise<void> {

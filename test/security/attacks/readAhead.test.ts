@@ -3,7 +3,7 @@ import { MINUTE } from '../../../src/units';
 import { generateKey } from '../../../src/auth/keys';
 import { IDS, makeStocked } from '../../support/fixtures/contract';
 import { type Client, client } from '../../support/client';
-import { commandsOf, startWatchedGateway } from '../../support/commands';
+import { commandsOf, type SentCommand, startWatchedGateway } from '../../support/commands';
 import { makeKey } from '../../support/factories';
 import { metric, served, servedBy } from '../../support/gateway';
 
@@ -69,6 +69,10 @@ const CHANGES: readonly (readonly [string, (seen: Seen) => Promise<unknown>, num
   ['left without scopes', ({ id }) => set(id, { scopes: [] }), 403, 'insufficient_scope'],
 ];
 
+/** Without those that look after indexes in the background. */
+const asked = (sent: readonly SentCommand[]): string[] =>
+  sent.map(({ name }) => name).filter((name) => !['listIndexes', 'count'].includes(name));
+
 const WRITTEN = 'scopegate_written_answers_total{from="bytes",reason="none"}';
 
 describe('a key that was accepted, and then', () => {
@@ -84,12 +88,11 @@ describe('a key that was accepted, and then', () => {
         expect(answer.text).not.toContain(IDS.quote);
       }
     });
-    expect(sent.length).toBeLessThanOrEqual(1);
-    expect(sent.map(({ name }) => name).join()).toMatch(/^(find)?$/);
+    expect(asked(sent).join()).toMatch(/^(find)?$/);
     const later = await commandsOf(gateway, seen.organisation, async () => {
       expect((await seen.caller.get(path)).status).toBe(status);
     });
-    expect(later).toEqual([]);
+    expect(asked(later)).toEqual([]);
     // what is dropped is not counted
     expect(await metric(gateway, WRITTEN)).toBe(written);
   });
@@ -105,7 +108,7 @@ describe('a key that was accepted, and then', () => {
     const sent = await commandsOf(gateway, seen.organisation, async () => {
       expect((await seen.caller.get(path)).status).toBe(401);
     });
-    expect(sent).toEqual([]);
+    expect(asked(sent)).toEqual([]);
   });
 
   test('refused, costs its organisation no point', async () => {

@@ -12,7 +12,7 @@ import { driver, served } from '../../../support/gateway';
 import { type Installed, working } from './programs';
 
 /** In milliseconds. */
-export const PATIENCE = 30_000;
+export const PATIENCE = 120_000;
 
 interface Scene {
   readonly organisation: Organisation;
