@@ -18,12 +18,14 @@ export async function until(
 
 /** Does work that changes nothing again until it succeeds, for a minute at most: a database on a busy machine may be late. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (const latest = performance.now() + 60_000; ; await sleep(200)) {
+  const latest = performance.now() + 60_000;
+  for (;;) {
     try {
       return await work();
     } catch (error) {
       if (performance.now() > latest) throw error;
     }
+    await sleep(200);
   }
 }
 

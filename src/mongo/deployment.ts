@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { sourceOf } from '../config';
 import { AppError } from '../errors';
-import { createClock, type Hello, isMongos } from './clock';
+import { createClock, isMongos } from './clock';
 import { isUnavailable } from './faults';
 import { isStandalone, optionOf, plainHello } from './plainHello';
 import { createPoolWatch } from './pools';
@@ -71,7 +71,7 @@ export async function openDeployment({ uri, onOldServer, watchClient, signal }: 
   try {
     await opening;
     const admin = client.db('admin');
-    ({ version = 'unknown' } = (await admin.command({ buildInfo: 1 })) as { version?: string });
+    ({ version = 'unknown' } = await admin.command({ buildInfo: 1 }));
     // once a connection is open: the time to open one would count as that of the answer
     const hello = await clock.measure(client);
     isSharded = isMongos(hello);
