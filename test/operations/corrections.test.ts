@@ -36,19 +36,18 @@ async function open(): Promise<Scene> {
 }
 
 const scene = late(open);
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 
 /** Waits until a search finds so many objects. */
 const finds = (path: string, q: string, count = 1): Promise<unknown> =>
   eventually(async () => (await scene.caller.get(path, { q })).body.data.length === count, PATIENCE);
 
-async function eventsOf(object_id: string, count: number): Promise<Json[]> {
-  const read = async (): Promise<Json[]> => (await scene.caller.get('/events', { object_id })).body.data as Json[];
-  return eventually(async () => {
-    const events = await read();
+/** Waits until an object has so many events. */
+const eventsOf = (object_id: string, count: number, caller: Client = scene.caller): Promise<Json[]> =>
+  eventually(async () => {
+    const events = (await caller.get('/events', { object_id })).body.data as Json[];
     return events.length >= count ? events : undefined;
   }, PATIENCE);
-}
 
 const withoutWords = (number: string): Json => {
   const { search: _search, ...row } = goodQuote(number);
@@ -146,12 +145,7 @@ test('a replacement changes the status only if it was another, also if the gatew
   await gateway.drain();
   await quotes.replaceOne({ _id: row._id }, { ...row, total_minor: 200, subtotal_minor: 200 });
   await quotes.replaceOne({ _id: row._id }, { ...row, status: 'withdrawn' });
-  const caller = client(other, scene.key);
-  const read = async (): Promise<Json[]> => (await caller.get('/events', { object_id: row._id })).body.data as Json[];
-  const events = await eventually(async () => {
-    const all = await read();
-    return all.length >= 4 ? all : undefined;
-  }, 60_000);
+  const events = await eventsOf(row._id as string, 4, client(other, scene.key));
   expect(events.map(({ type, status }) => [type, status] as unknown)).toEqual([
     ['quote.created', 'draft'],
     ['order.created', 'shipped'],
